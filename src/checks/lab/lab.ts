@@ -1,0 +1,148 @@
+import type { Answer, LawContext } from '#checks/laws/types.ts';
+import { type Cancel, ROUTES, type RouteContext, type RunOptions } from '#checks/routes/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
+import { canonicalJson } from '#core/json/index.ts';
+import type { ReleaseProfile } from '#core/profile/index.ts';
+import { type Case, type Mode, type Request, type RouteId, describeCase } from '#core/request/index.ts';
+import type { Transcript } from '#core/transcript/index.ts';
+import type { Metrics } from '#wire/protocol/prometheus.ts';
+import type { Clients } from '#wire/clients/index.ts';
+import type { Tokenizer } from '#wire/tokenizer/index.ts';
+import { answerOf } from './answer.ts';
+import type { Plan } from './plan.ts';
+import type { Health } from '#targets/types.ts';
+
+export type PolicyName = 'exact' | 'margins';
+
+/** How much to do: the ordinary run, or the small one with which the suite tests itself. */
+export interface Budget {
+  /** Scales every number of cases; 1 = ordinary. */
+  readonly scale: number;
+  /** Property runs per route. */
+  readonly propertyRuns: number;
+}
+
+export interface LabParts {
+  readonly clients: Clients;
+  readonly tokenizer: Tokenizer;
+  readonly profile: ReleaseProfile;
+  readonly policy: PolicyName;
+  readonly plan: Plan;
+  readonly budget: Budget;
+  readonly goldensDir: string;
+  /** Which routes the target has; a reason in words for those that it has not. */
+  readonly notServed: ReadonlyMap<RouteId, string>;
+  /** True for targets that this run started and may disturb (load, unload, restart). */
+  readonly owned: boolean;
+  /** Starts a second target made the same way; undefined where that is impossible. */
+  readonly restart: (() => Promise<LabParts & AsyncDisposable>) | undefined;
+  readonly health: () => Promise<Health>;
+  readonly deadlineMs: number;
+  readonly identity: Readonly<Record<string, string>>;
+  /** How a claim is repeated alone, without the seed. */
+  readonly replayBase: string;
+}
+
+/** The one place through which claims reach the target: runs cases, remembers ordinary ones, knows the accepted answers. */
+export class Lab {
+  readonly parts: LabParts;
+  readonly #context: RouteContext;
+  readonly #seen = new Map<string, Promise<Transcript>>();
+  readonly #truths = new Map<string, Promise<Answer>>();
+
+  constructor(parts: LabParts) {
+    this.parts = parts;
+    this.#context = {
+      clients: parts.clients,
+      tokenizer: parts.tokenizer,
+      profile: parts.profile,
+      models: { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' },
+    };
+  }
+
+  get tokenizer(): Tokenizer {
+    return this.parts.tokenizer;
+  }
+
+  get plan(): Plan {
+    return this.parts.plan;
+  }
+
+  get profile(): ReleaseProfile {
+    return this.parts.profile;
+  }
+
+  /** `n` ordinary cases, scaled by the budget, at least `least`. */
+  count(n: number, least = 2): number {
+    return Math.max(least, Math.round(n * this.parts.budget.scale));
+  }
+
+  served(routes: readonly RouteId[]): RouteId[] {
+    return routes.filter((r) => !this.parts.notServed.has(r));
+  }
+
+  /** Runs one case now. Never throws for what the server did. */
+  run(c: Case, options: Partial<RunOptions> = {}): Promise<Transcript> {
+    return ROUTES[c.route].run(c, this.#context, { deadlineMs: this.parts.deadlineMs, ...options });
+  }
+
+  runCancelled(c: Case, cancel: Cancel): Promise<Transcript> {
+    return this.run(c, { cancel });
+  }
+
+  /** The ordinary run of a case, done once per process: many laws read the same transcript. */
+  observe(request: Request, route: RouteId, mode: Mode): Promise<Transcript> {
+    const key = canonicalJson([request.prompt, request.sampling, request.limits, route, mode]);
+    let seen = this.#seen.get(key);
+    if (seen === undefined) {
+      seen = this.run({ request, route, mode, repeat: 0 }, route === 'raw' ? { logProbs: true } : {});
+      this.#seen.set(key, seen);
+    }
+    return seen;
+  }
+
+  /**
+   * What raw answers to a request when asked for everything at once (unary, margins): the accepted answer for the laws
+   * that compare. Its own rightness is the goldens' and the determinism suite's business.
+   */
+  truth(request: Request): Promise<Answer> {
+    const key = canonicalJson([request.prompt, request.sampling, request.limits]);
+    let truth = this.#truths.get(key);
+    if (truth === undefined) {
+      truth = this.#truth(request);
+      this.#truths.set(key, truth);
+    }
+    return truth;
+  }
+
+  async #truth(request: Request): Promise<Answer> {
+    const c: Case = { request, route: 'raw', mode: 'unary', repeat: 0 };
+    const t = await this.run(c, { logProbs: true, margins: true });
+    if (t.errors.length > 0 || t.ending !== 'complete') {
+      const first = t.errors[0];
+      throw new LockstepError('no-answer', `${describeCase(c)} gave no answer: ${first === undefined ? `the stream ended as ${t.ending}` : `${first.code} ${first.message}`}`, {
+        hint: 'The raw model must answer before anything can be compared with it; see the server log.',
+      });
+    }
+    return answerOf(t, this.tokenizer);
+  }
+
+  lawContext(truth?: Answer): LawContext {
+    return { tokenizer: this.tokenizer, profile: this.profile, truth };
+  }
+
+  metrics(): Promise<Metrics> | undefined {
+    return this.parts.clients.metrics?.();
+  }
+}
+
+/** Runs `work` over items with at most `limit` at once, results in order. */
+export async function inParallel<T, R>(items: readonly T[], limit: number, work: (item: T, index: number) => Promise<R>): Promise<R[]> {
+  const results: R[] = Array.from({ length: items.length });
+  let next = 0;
+  const lanes = Array.from({ length: Math.min(limit, items.length) }, async () => {
+    for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i] as T, i);
+  });
+  await Promise.all(lanes);
+  return results;
+}

@@ -1,0 +1,44 @@
+/** A route turns a request into a transcript; everything after it sees transcripts only. */
+import type { Case, Mode, RouteId } from '#core/request/index.ts';
+import type { Transcript } from '#core/transcript/index.ts';
+import type { Tokenizer } from '#wire/tokenizer/index.ts';
+import type { Clients } from '#wire/clients/index.ts';
+import type { ReleaseProfile } from '#core/profile/index.ts';
+
+export interface RouteContext {
+  readonly clients: Clients;
+  readonly tokenizer: Tokenizer;
+  readonly profile: ReleaseProfile;
+  /** Model names, as the target's repository calls them. */
+  readonly models: { readonly raw: string; readonly ensemble: string; readonly openai: string };
+}
+
+/** How this client goes away in a cancellation case. */
+export type Cancel =
+  /** Cancel the call (gRPC) or close the connection (HTTP) once this many data events arrived; 0: right after sending. */
+  | { readonly how: 'leave'; readonly afterEvents: number }
+  /** A client deadline that passes while the answer runs (gRPC only). */
+  | { readonly how: 'deadline'; readonly ms: number }
+  /** A second request with stop=true and the same request id, once this many data events arrived (raw only). */
+  | { readonly how: 'stop-tensor'; readonly afterEvents: number };
+
+export interface RunOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Hard limit for the whole exchange in milliseconds; when it passes the transcript ends with `deadline`. */
+  readonly deadlineMs: number;
+  readonly cancel?: Cancel;
+  /** Ask for log-probabilities (raw, ensemble, generate). */
+  readonly logProbs?: boolean;
+  /** Ask for generation logits, from which margins and runner-ups are taken (raw). */
+  readonly margins?: boolean;
+}
+
+export interface Route {
+  readonly id: RouteId;
+  readonly protocol: 'grpc' | 'http' | 'openai';
+  readonly modes: readonly Mode[];
+  /** Undefined when the route can carry the request; otherwise why not, as a phrase. */
+  cannotCarry(c: Case): string | undefined;
+  /** Never rejects for what the server did (that is in the transcript); rejects for our own mistakes and for `interrupted`. */
+  run(c: Case, context: RouteContext, options: RunOptions): Promise<Transcript>;
+}

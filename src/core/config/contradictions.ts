@@ -1,0 +1,45 @@
+/** Settings that are each right and cannot be meant together. */
+import { LockstepError } from '#core/errors/index.ts';
+import type { CommandName } from './field.ts';
+import type { FieldName, Settings } from './fields.ts';
+import type { Layer } from './layers.ts';
+import { strength } from './layers.ts';
+
+const ENDPOINTS: readonly FieldName[] = ['grpc', 'http', 'metrics', 'openai'];
+
+/**
+ * Errors: `flags-contradict`. An endpoint or fault from a weaker source than the target is not meant for this run (a
+ * config file names the GPU host, a flag asks for the embedded server), so it contradicts nothing: see `withoutUnused`.
+ */
+export function refuseContradictions(command: CommandName, settings: Settings, given: Layer): void {
+  if (command === 'serve') return;
+  const { target } = settings;
+  if (target === 'external') {
+    for (const name of ['grpc', 'http'] as const) {
+      if (settings[name] !== undefined || command === 'doctor') continue;
+      throw new LockstepError('flags-contradict', `target external needs an address: --${name} is not set`, {
+        hint: `Add --${name} HOST:PORT (Triton's own default is ${name === 'grpc' ? 8001 : 8000}).`,
+      });
+    }
+  } else {
+    const extra = ENDPOINTS.map((name) => given.get(name)).find((one) => one !== undefined && strength(one) >= strength(given.get('target')));
+    if (extra !== undefined) {
+      throw new LockstepError('flags-contradict', `${extra.name} is an address of a running server, and target ${target} is started by this run`, {
+        hint: 'Add --target external, or leave the address out.',
+      });
+    }
+  }
+  const fault = given.get('fault');
+  if (target !== 'embedded' && settings.fault.length > 0 && strength(fault) >= strength(given.get('target'))) {
+    throw new LockstepError('flags-contradict', `${fault?.name ?? '--fault'} works on the embedded server only, not on target ${target}`, {
+      hint: 'Leave the fault out, or use --target embedded.',
+    });
+  }
+}
+
+/** Drops what belongs to another target, so that no report shows an address that was not used. */
+export function withoutUnused(settings: Settings): Settings {
+  if (settings.target === 'external') return { ...settings, fault: [] };
+  const started = { ...settings, grpc: undefined, http: undefined, metrics: undefined, openai: undefined };
+  return settings.target === 'embedded' ? started : { ...started, fault: [] };
+}

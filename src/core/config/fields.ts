@@ -1,0 +1,180 @@
+/** Every setting of every command; flags, environment, config file, help and types all come from this table. */
+import { z } from 'zod';
+import { field } from './field.ts';
+
+const HOST_PORT = /^(\[[0-9a-fA-F:]+\]|[^\s:/]+):([0-9]{1,5})$/;
+
+const hostPort = () =>
+  z
+    .string()
+    .refine((text) => {
+      const match = HOST_PORT.exec(text);
+      return match !== null && Number(match[2]) > 0 && Number(match[2]) < 65536;
+    })
+    .optional();
+
+const port = (number: number) => z.number().int().min(0).max(65535).default(number);
+const folder = () => z.string().min(1);
+
+const ADDRESS = 'host:port without http://, such as 127.0.0.1:8001';
+const PORT = 'a port from 0 to 65535';
+
+export const FIELDS = {
+  target: field(z.enum(['embedded', 'process', 'external']).default('embedded'), {
+    value: 'KIND',
+    expected: 'embedded, process or external',
+    help: 'which server is under test: the embedded Triton, a tritonserver binary started on this host, or one that already runs',
+    commands: ['check', 'goldens', 'doctor'],
+  }),
+  grpc: field(hostPort(), {
+    value: 'HOST:PORT',
+    expected: ADDRESS,
+    help: "the external target's gRPC address",
+    commands: ['check', 'goldens', 'doctor'],
+  }),
+  http: field(hostPort(), {
+    value: 'HOST:PORT',
+    expected: ADDRESS,
+    help: "the external target's HTTP address",
+    commands: ['check', 'goldens', 'doctor'],
+  }),
+  metrics: field(hostPort(), {
+    value: 'HOST:PORT',
+    expected: ADDRESS,
+    help: "the external target's metrics address, where it has one",
+    commands: ['check', 'goldens', 'doctor'],
+  }),
+  openai: field(z.string().regex(/^https?:\/\/[^\s/]+(?:\/(?!v1\/?$)[^\s]*)?$/).optional(), {
+    value: 'URL',
+    expected: 'a base URL up to and without /v1, such as http://127.0.0.1:9000',
+    help: "base URL of the external target's OpenAI front end, without /v1",
+    commands: ['check', 'goldens', 'doctor'],
+  }),
+  tokenizer: field(folder().optional(), {
+    value: 'DIR',
+    expected: 'a folder with tokenizer.json',
+    help: 'folder of the tokenizer that the served checkpoint was made with',
+    defaultText: 'the tiny checkpoint; none for external',
+    commands: ['check', 'goldens', 'doctor'],
+  }),
+  goldens: field(folder().default('goldens'), {
+    value: 'DIR',
+    expected: 'a folder',
+    help: 'folder of the accepted answers',
+    commands: ['check', 'goldens', 'doctor'],
+  }),
+  profile: field(z.enum(['default', 'ideal']).default('default'), {
+    value: 'NAME',
+    expected: 'default or ideal',
+    help: 'release profile: `default` does what servers were seen to do, `ideal` has no known gaps',
+    commands: ['check', 'serve', 'goldens'],
+  }),
+  fault: field(z.array(z.string().min(1)).default([]), {
+    value: 'ID',
+    expected: 'a fault id; `lockstep serve --list-faults` names them',
+    help: 'switch on one deliberate defect of the embedded server (may be repeated)',
+    defaultText: 'none',
+    commands: ['check', 'serve', 'goldens'],
+  }),
+  seed: field(z.number().int().min(0).max(2 ** 32 - 1).default(1), {
+    value: 'N',
+    expected: 'a whole number from 0 to 4294967295',
+    help: 'seed of everything that is drawn',
+    commands: ['check', 'goldens'],
+  }),
+  policy: field(z.enum(['exact', 'margins']).optional(), {
+    value: 'NAME',
+    expected: 'exact or margins',
+    help: 'which differences fail: every one (`exact`), or only those that no measured margin explains (`margins`)',
+    defaultText: 'margins for external, exact otherwise',
+    commands: ['check', 'goldens'],
+  }),
+  strictIdentity: field(z.boolean().default(false), {
+    expected: 'true or false',
+    help: 'fail when the goldens were recorded on another identity, in place of only saying so',
+    commands: ['check'],
+  }),
+  filter: field(z.array(z.string().min(1)).default([]), {
+    value: 'TEXT',
+    expected: 'a part of a request id or suite',
+    help: 'only requests whose suite or id contains this (may be repeated)',
+    defaultText: 'all',
+    commands: ['goldens'],
+  }),
+  json: field(z.string().min(1).optional(), {
+    value: 'FILE',
+    expected: 'a file name',
+    help: 'also write the report as JSON',
+    commands: ['check'],
+  }),
+  junit: field(z.string().min(1).optional(), {
+    value: 'FILE',
+    expected: 'a file name',
+    help: 'also write the report as JUnit XML',
+    commands: ['check'],
+  }),
+  host: field(z.string().min(1).default('127.0.0.1'), {
+    value: 'HOST',
+    expected: 'an address of this host',
+    help: 'address to listen on',
+    commands: ['serve'],
+  }),
+  grpcPort: field(port(8001), {
+    value: 'PORT',
+    expected: PORT,
+    help: 'gRPC port; 0 takes any free one',
+    commands: ['serve'],
+  }),
+  httpPort: field(port(8000), {
+    value: 'PORT',
+    expected: PORT,
+    help: 'HTTP port; 0 takes any free one',
+    commands: ['serve'],
+  }),
+  metricsPort: field(port(8002), {
+    value: 'PORT',
+    expected: PORT,
+    help: 'metrics port; 0 takes any free one',
+    commands: ['serve'],
+  }),
+  openaiPort: field(port(9000), {
+    value: 'PORT',
+    expected: PORT,
+    help: 'port of the OpenAI front end; 0 takes any free one',
+    commands: ['serve'],
+  }),
+  engine: field(z.enum(['llama', 'scripted']).default('llama'), {
+    value: 'KIND',
+    expected: 'llama or scripted',
+    help: 'what computes the answers: the tiny Llama, or a script that is never the bottleneck',
+    commands: ['serve'],
+  }),
+  reduction: field(z.enum(['invariant', 'batch']).default('invariant'), {
+    value: 'ORDER',
+    expected: 'invariant or batch',
+    help: 'order of the sums: the same always, or one that depends on the batch, so that near ties really flip',
+    commands: ['serve'],
+  }),
+  checkpoint: field(folder().optional(), {
+    value: 'DIR',
+    expected: 'a folder with config.json, model.safetensors and tokenizer.json',
+    help: 'checkpoint and tokenizer that the embedded server serves',
+    defaultText: 'the tiny checkpoint',
+    commands: ['serve'],
+  }),
+  listFaults: field(z.boolean().default(false), {
+    expected: 'true or false',
+    help: 'name every fault, say what it breaks, and stop',
+    commands: ['serve'],
+  }),
+} as const;
+
+export type FieldName = keyof typeof FIELDS;
+
+/** All settings after validation; a command reads those that the table gives it. */
+export type Settings = { readonly [K in FieldName]: z.output<(typeof FIELDS)[K]['schema']> };
+
+/** What a config file may hold: any of the settings, each by its name in the table. */
+export type SettingsInput = { readonly [K in FieldName]?: z.input<(typeof FIELDS)[K]['schema']> | undefined };
+
+export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];

@@ -1,0 +1,46 @@
+/** The flag table of one command as text, from the table of settings. */
+import type { CommandName, Field } from './field.ts';
+import { defaultOf, envName, flagName } from './field.ts';
+import { FIELDS } from './fields.ts';
+import { fieldsOf } from './flags.ts';
+
+const LEFT_WIDTH = 24;
+
+/** One paragraph per flag, wrapped to `columns`: flag and placeholder left, sentence, values, default and variable right. */
+export function helpForFields(command: CommandName, columns: number): string {
+  return fieldsOf(command)
+    .map((name) => {
+      const one: Field = FIELDS[name];
+      const left = `  --${flagName(name)}${one.value === undefined ? '' : ` ${one.value}`}`;
+      const right = wrap(sentence(one, envName(name)), Math.max(30, columns - LEFT_WIDTH - 1));
+      const [first = '', ...rest] = right;
+      const head = left.length < LEFT_WIDTH ? [left.padEnd(LEFT_WIDTH) + first] : [left, ' '.repeat(LEFT_WIDTH) + first];
+      return [...head, ...rest.map((line) => ' '.repeat(LEFT_WIDTH) + line)].join('\n');
+    })
+    .join('\n');
+}
+
+function sentence(one: Field, env: string): string {
+  const facts = [one.choices.length > 0 ? one.choices.join(' | ') : undefined, defaultText(one), env];
+  return `${one.help} [${facts.filter((fact) => fact !== undefined).join('; ')}]`;
+}
+
+function defaultText(one: Field): string | undefined {
+  if (one.defaultText !== undefined) return `default: ${one.defaultText}`;
+  const value = defaultOf(one);
+  return value === undefined || value === false ? undefined : `default: ${String(value)}`;
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,15 @@
+export type { CommandName, Field } from './field.ts';
+export { COMMAND_NAMES, envName, flagName } from './field.ts';
+export type { FieldName, Settings, SettingsInput } from './fields.ts';
+export { FIELDS } from './fields.ts';
+export type { ParsedFlags } from './flags.ts';
+export { fieldsOf, parseFlags } from './flags.ts';
+export { helpForFields } from './help.ts';
+export type { Environment } from './environment.ts';
+export { RUN_VARIABLE, unknownVariables } from './environment.ts';
+export { defineConfig, findConfigFile } from './config-file.ts';
+export { nearest } from './nearest.ts';
+export { MODEL_REPOSITORY, PACKAGE_ROOT, TINY_CHECKPOINT } from './package-root.ts';
+export { resolveSettings } from './resolve.ts';
+export type { RunConfig } from './run-config.ts';
+export { runConfigFromEnvironment, toRunConfig, toRunVariable } from './run-config.ts';

@@ -1,0 +1,54 @@
+/** Flags over environment over config file over default, validated once. */
+import { LockstepError } from '#core/errors/index.ts';
+import { readConfigFile } from './config-file.ts';
+import { refuseContradictions, withoutUnused } from './contradictions.ts';
+import type { Environment } from './environment.ts';
+import { readEnvironment } from './environment.ts';
+import type { CommandName, Field } from './field.ts';
+import type { Settings } from './fields.ts';
+import { FIELDS, FIELD_NAMES } from './fields.ts';
+import { fieldsOf } from './flags.ts';
+import type { Given, Layer } from './layers.ts';
+import { mergeLayers } from './layers.ts';
+
+export interface ResolveOptions {
+  readonly command: CommandName;
+  readonly flags?: Layer;
+  readonly env: Environment;
+  /** Where the config file is looked for. */
+  readonly cwd: string;
+}
+
+/** Errors: `value-invalid`, `flags-contradict`, and those of config-file.ts. */
+export async function resolveSettings(options: ResolveOptions): Promise<Settings> {
+  const names = fieldsOf(options.command);
+  const given = mergeLayers(await readConfigFile(options.cwd), readEnvironment(options.env, names), options.flags ?? new Map());
+  const settings = Object.fromEntries(
+    FIELD_NAMES.map((name) => [name, validate(FIELDS[name], names.includes(name) ? given.get(name) : undefined)]),
+  ) as unknown as Settings;
+  refuseContradictions(options.command, settings, given);
+  return withoutUnused(settings);
+}
+
+/** Flags and variables are text; numbers among them are read strictly: no blanks, no exponent, no fraction. */
+function validate(one: Field, given: Given | undefined): unknown {
+  if (given === undefined) return one.schema.parse(undefined);
+  const text = given.value;
+  const value = one.kind === 'number' && typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : text;
+  const parsed = one.schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new LockstepError('value-invalid', `${given.name} must be ${one.expected}; got ${show(text)}`, {
+    hint: `Correct it or leave it out${defaultHint(one)}.`,
+  });
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? `“${value}”` : (JSON.stringify(value) ?? String(value));
+}
+
+function defaultHint(one: Field): string {
+  const fallback = one.schema.safeParse(undefined);
+  if (one.defaultText !== undefined) return ` (default: ${one.defaultText})`;
+  return fallback.success && fallback.data !== undefined ? ` (default: ${String(fallback.data)})` : '';
+}
+

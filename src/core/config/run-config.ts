@@ -1,0 +1,66 @@
+/** The configuration of one run, complete: the command hands it to the runner's global set-up through LOCKSTEP_RUN. */
+import { resolve } from 'node:path';
+import { LockstepError } from '#core/errors/index.ts';
+import type { Environment } from './environment.ts';
+import { RUN_VARIABLE } from './environment.ts';
+import type { Settings } from './fields.ts';
+import { TINY_CHECKPOINT } from './package-root.ts';
+import { resolveSettings } from './resolve.ts';
+
+export interface RunConfig {
+  readonly target: 'embedded' | 'process' | 'external';
+  readonly grpc: string | undefined;
+  readonly http: string | undefined;
+  readonly metrics: string | undefined;
+  readonly openai: string | undefined;
+  /** Absolute. */
+  readonly tokenizer: string;
+  /** Absolute. */
+  readonly goldens: string;
+  readonly profile: 'default' | 'ideal';
+  readonly faults: readonly string[];
+  readonly seed: number;
+  readonly policy: 'exact' | 'margins';
+  readonly strictIdentity: boolean;
+  /** Absolute, or undefined: not asked for. */
+  readonly json: string | undefined;
+  readonly junit: string | undefined;
+}
+
+/** Paths become absolute, defaults that depend on the target are filled in. Errors: `tokenizer-missing`. */
+export function toRunConfig(settings: Settings, cwd: string): RunConfig {
+  const tokenizer = settings.tokenizer ?? (settings.target === 'external' ? undefined : TINY_CHECKPOINT);
+  if (tokenizer === undefined) {
+    throw new LockstepError('tokenizer-missing', 'target external needs the tokenizer of the checkpoint that it serves', {
+      hint: 'Add --tokenizer DIR, a folder with tokenizer.json and tokenizer_config.json.',
+    });
+  }
+  const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(cwd, path));
+  return {
+    target: settings.target,
+    grpc: settings.grpc,
+    http: settings.http,
+    metrics: settings.metrics,
+    openai: settings.openai,
+    tokenizer: resolve(cwd, tokenizer),
+    goldens: resolve(cwd, settings.goldens),
+    profile: settings.profile,
+    faults: settings.fault,
+    seed: settings.seed,
+    policy: settings.policy ?? (settings.target === 'external' ? 'margins' : 'exact'),
+    strictIdentity: settings.strictIdentity,
+    json: absolute(settings.json),
+    junit: absolute(settings.junit),
+  };
+}
+
+/** For the global set-up: what the command resolved, or, when vitest was started without it, environment and file. */
+export async function runConfigFromEnvironment(env: Environment, cwd: string): Promise<RunConfig> {
+  const text = env[RUN_VARIABLE];
+  if (text !== undefined && text !== '') return JSON.parse(text) as RunConfig;
+  return toRunConfig(await resolveSettings({ command: 'check', env, cwd }), cwd);
+}
+
+export function toRunVariable(config: RunConfig): string {
+  return JSON.stringify(config);
+}

@@ -1,0 +1,62 @@
+/**
+ * Release profiles: what a release does, as data on three axes. The embedded server reads them to behave like a
+ * release; the suite reads them to know which deviations are known gaps. Every fact says how it is known.
+ */
+
+export type Evidence = 'observed' | 'source-read';
+
+export interface Fact<T> {
+  readonly value: T;
+  readonly evidence: Evidence;
+  /** Where: a page of docs/ or an upstream repository path or thread. */
+  readonly source: string;
+}
+
+/** Triton core and its gRPC and HTTP front ends. */
+export interface CoreProfile {
+  readonly id: string;
+  readonly serverVersion: Fact<string>;
+  /** False: cancelling an ensemble request leaves a decoupled step that is already running alone. */
+  readonly ensembleCancelReachesRunningStep: Fact<boolean>;
+  /** False: only the number of inputs is checked, so a missing required input goes unnoticed when others fill the count. */
+  readonly missingRequiredInputDetected: Fact<boolean>;
+  /** False: a closed HTTP generate(_stream) connection is seen only when the model sends its next response. */
+  readonly httpCloseSeenWhileSilent: Fact<boolean>;
+}
+
+/** The TensorRT-LLM model repository generation. */
+export interface ModelsProfile {
+  readonly id: string;
+  /** Name of the seed tensor on tensorrt_llm and ensemble. */
+  readonly seedTensor: Fact<'seed' | 'random_seed'>;
+  readonly minTokensTensor: Fact<'min_tokens' | 'min_length'>;
+  /** False: each streamed chunk is decoded alone, so characters split over tokens become U+FFFD. */
+  readonly streamedTextHoldsBackPartialCharacters: Fact<boolean>;
+  /** Whether the ensemble accepts exclude_input_in_output. */
+  readonly ensembleExcludeInput: Fact<boolean>;
+  /** Whether return_num_input_tokens and return_num_output_tokens exist. */
+  readonly returnsTokenCounts: Fact<boolean>;
+}
+
+/** NVIDIA's OpenAI-compatible front end. */
+export interface OpenAiProfile {
+  readonly id: string;
+  /** True: finish_reason is `stop` whatever ended the answer. */
+  readonly finishReasonAlwaysStop: Fact<boolean>;
+  /** False: a client that goes away does not stop the engine. */
+  readonly disconnectCancels: Fact<boolean>;
+  /** True: the rendered template keeps its BOS text and preprocessing adds another. */
+  readonly doubleBos: Fact<boolean>;
+  /** False: chat answers that are not streamed begin with the rendered prompt. */
+  readonly chatExcludesInput: Fact<boolean>;
+  /** HTTP status of a failure inside the server. */
+  readonly serverFailureStatus: Fact<number>;
+  readonly defaultMaxTokens: Fact<number>;
+}
+
+export interface ReleaseProfile {
+  readonly id: string;
+  readonly core: CoreProfile;
+  readonly models: ModelsProfile;
+  readonly openai: OpenAiProfile;
+}

@@ -1,0 +1,11 @@
+/** One deliberate defect of the embedded server. */
+export interface Fault {
+  /** The row of the fault catalogue (docs/faults.md) that it is named after. */
+  readonly id: string;
+  readonly class: string;
+  /** What is broken, and how: the mechanism, not the symptom. */
+  readonly mechanism: string;
+  readonly thread: string;
+  /** Laws of which at least one must name it. */
+  readonly caughtBy: readonly string[];
+}

@@ -1,0 +1,112 @@
+/**
+ * POST …/generate and …/generate_stream. Both answer chunked, with headers (and the status) fixed by the first news
+ * from the model. Source: HandleGenerate and GenerateRequestClass, src/http_server.cc (2.51);
+ * docs/observed.md#triton-2-51.
+ */
+import { SSE_CONTENT_TYPE, sseEvent } from '#wire/protocol/sse.ts';
+import { CoreError, type CoreInferResponse, type InferHandle, type TritonCore } from '../core/types.ts';
+import { allow, answering, bareHeaders, errorJson, type Exchange, httpStatus, JSON_TYPE } from './exchange.ts';
+import { generateRequest } from './generate-request.ts';
+import { generateJson } from './generate-response.ts';
+import { parseJson } from './json-access.ts';
+import { isJsonObject, type JsonValue } from '#wire/protocol/json-value.ts';
+
+const NOT_ONE_RESPONSE =
+  'generate expects model to produce exactly 1 response, use generate stream for model that generates various number of responses';
+
+export interface GenerateContext {
+  readonly core: TritonCore;
+  readonly faults: ReadonlySet<string>;
+}
+
+export async function handleGenerate(context: GenerateContext, exchange: Exchange, model: string, version: string, streaming: boolean): Promise<void> {
+  if (!allow(exchange, ['POST'], JSON_TYPE)) return;
+  await answering(exchange, JSON_TYPE, () => {
+    const { core } = context;
+    const { inputs } = core.modelMetadata(model, version);
+    if (!['', 'identity', undefined].includes(exchange.request.headers['content-encoding'])) {
+      throw new CoreError('INVALID_ARG', "Unsupported content-encoding, only 'identity' is supported.");
+    }
+    const json = parseJson(exchange.body);
+    const request = generateRequest(model, version, context.faults.has('echo-default-nonstream') && !streaming ? withoutEchoSwitch(json) : json, inputs);
+    const answer = new GenerateAnswer(exchange, streaming, context.faults.has('no-end-marker-in-sse'));
+    const handle = core.infer(request, (response, final) => answer.take(response, final), 'http-generate');
+    answer.started(handle, core.profile.core.httpCloseSeenWhileSilent.value);
+  });
+}
+
+/** Fault echo-default-nonstream: the switch that keeps the prompt out of the text is lost on the way. */
+function withoutEchoSwitch(json: JsonValue): JsonValue {
+  if (!isJsonObject(json)) return json;
+  return new Map([...json].filter(([key]) => key !== 'exclude_input_in_output').map(([key, value]) => [key, key === 'parameters' ? withoutEchoSwitch(value) : value]));
+}
+
+class GenerateAnswer {
+  private readonly exchange: Exchange;
+  private readonly streaming: boolean;
+  private readonly cutAtEnd: boolean;
+  private handle: InferHandle | undefined;
+  private calls = 0;
+  private closed = false;
+  private cancelled = false;
+  /** Only for generate, which must know how many there are before it sends one. */
+  private readonly pending: Buffer[] = [];
+
+  constructor(exchange: Exchange, streaming: boolean, cutAtEnd: boolean) {
+    this.exchange = exchange;
+    this.streaming = streaming;
+    this.cutAtEnd = cutAtEnd && streaming;
+  }
+
+  started(handle: InferHandle, closeSeenAtOnce: boolean): void {
+    this.handle = handle;
+    this.exchange.response.once('close', () => {
+      if (this.exchange.response.writableFinished) return;
+      this.closed = true;
+      if (closeSeenAtOnce) this.cancel();
+    });
+  }
+
+  take(response: CoreInferResponse | undefined, final: boolean): void {
+    if (this.closed) {
+      this.cancel();
+      return;
+    }
+    let status = 200;
+    let body: Buffer | undefined;
+    if (response !== undefined) {
+      try {
+        body = generateJson(response);
+      } catch (thrown) {
+        if (!(thrown instanceof CoreError)) throw thrown;
+        status = httpStatus(thrown);
+        body = errorJson(thrown.message);
+      }
+    }
+    if (this.calls++ === 0) this.start(status);
+    if (body !== undefined) {
+      if (this.streaming) this.exchange.response.write(sseEvent(body));
+      else this.pending.push(body);
+    }
+    if (final) this.end();
+  }
+
+  private start(status: number): void {
+    const { response } = this.exchange;
+    bareHeaders(response);
+    response.writeHead(status, { 'Content-Type': this.streaming ? SSE_CONTENT_TYPE : JSON_TYPE, 'Transfer-Encoding': 'chunked' });
+  }
+
+  private end(): void {
+    const { response } = this.exchange;
+    if (!this.streaming) response.write(this.pending.length === 1 ? (this.pending[0] as Buffer) : errorJson(NOT_ONE_RESPONSE));
+    if (this.cutAtEnd) response.socket?.end();
+    else response.end();
+  }
+
+  private cancel(): void {
+    if (this.cancelled) return;
+    this.cancelled = true;
+    this.handle?.cancel();
+  }
+}

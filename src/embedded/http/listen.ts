@@ -1,0 +1,45 @@
+/** A node:http server that belongs to the embedded server: bound, and closed without cutting answers short. */
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { LockstepError } from '#core/errors/index.ts';
+
+export interface Listening extends AsyncDisposable {
+  readonly host: string;
+  readonly port: number;
+  /**
+   * Refuses new connections at once, as real servers do, waits for running answers and drops whatever is left after
+   * `graceMs` (default 5000).
+   */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** Errors: `listen-failed`. */
+export async function listen(options: { readonly host: string; readonly port: number; readonly http?: ServerOptions }, handler: RequestListener): Promise<Listening> {
+  const server = createServer({ requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0, ...options.http }, handler);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => reject(new LockstepError('listen-failed', `cannot listen on ${options.host}:${options.port}: ${cause.message}`, { cause, hint: 'Choose another port, or 0 for any free one.' })));
+    server.listen(options.port, options.host, resolve);
+  });
+  server.removeAllListeners('error');
+  const { port } = server.address() as AddressInfo;
+  const close = (graceMs = 5000) => closeGently(server, graceMs);
+  return { host: options.host, port, close, [Symbol.asyncDispose]: () => close(0) };
+}
+
+async function closeGently(server: Server, graceMs: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+/** The whole body. Rejects when the client goes away first. */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+}

@@ -1,0 +1,22 @@
+/** How an embedded server is made; one process, one set of options. */
+export interface EmbeddedOptions {
+  /** 0 = any free port. */
+  readonly grpcPort: number;
+  readonly httpPort: number;
+  readonly metricsPort: number;
+  readonly openaiPort: number;
+  readonly host: string;
+  /** Name in PROFILES. */
+  readonly profile: string;
+  /** Fault ids switched on. */
+  readonly faults: readonly string[];
+  readonly engine: 'llama' | 'scripted';
+  /** `batch`: sums are rounded to float32 in an order that depends on the batch, so near ties really flip. */
+  readonly reduction: 'invariant' | 'batch';
+  /** Checkpoint and tokenizer, Hugging Face format. */
+  readonly checkpoint: string;
+  /** Model repository whose config.pbtxt files are served. */
+  readonly repository: string;
+  /** Lowest time of one engine step in milliseconds; 0 = as fast as it goes. */
+  readonly stepMs: number;
+}

@@ -1,0 +1,31 @@
+/** A server under test and how it came to run. */
+export type TargetKind = 'embedded' | 'process' | 'external';
+
+export interface Endpoints {
+  /** host:port */
+  readonly grpc: string;
+  /** host:port */
+  readonly http: string;
+  /** host:port of the metrics port, where there is one. */
+  readonly metrics: string | undefined;
+  /** Base URL up to and without /v1, where there is an OpenAI front end. */
+  readonly openai: string | undefined;
+}
+
+export interface Health {
+  readonly alive: boolean;
+  /** What died and how (exit code, signal, last log lines), or ''. */
+  readonly detail: string;
+}
+
+export interface Target extends AsyncDisposable {
+  readonly kind: TargetKind;
+  readonly endpoints: Endpoints;
+  /** Everything that could change an answer; unknown values are the word "unknown". */
+  readonly identity: Readonly<Record<string, string>>;
+  /** Looks at the process behind the replies, not at the replies. */
+  health(): Promise<Health>;
+  /** The last log lines, oldest first; empty for an external target. */
+  logTail(): readonly string[];
+  stop(): Promise<void>;
+}

@@ -1,0 +1,30 @@
+/** What the routes need from the clients; each protocol has its own folder with the same file names. */
+import type { Tensor } from '#wire/protocol/tensors.ts';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly deadlineMs: number;
+}
+
+export interface InferRequest {
+  readonly model: string;
+  readonly version?: string;
+  readonly id: string;
+  readonly inputs: readonly Tensor[];
+  /** Absent: all outputs. */
+  readonly outputs?: readonly string[];
+  readonly parameters?: Readonly<Record<string, boolean | number | bigint | string>>;
+}
+
+/** One message of a response stream. */
+export interface InferMessage {
+  readonly id: string;
+  readonly modelName: string;
+  readonly modelVersion: string;
+  readonly outputs: readonly Tensor[];
+  readonly parameters: ReadonlyMap<string, boolean | number | bigint | string>;
+  /** triton_final_response, or undefined when the message did not carry it. */
+  readonly final: boolean | undefined;
+  /** In-band error text, or undefined. */
+  readonly errorMessage: string | undefined;
+}

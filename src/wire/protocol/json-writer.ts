@@ -1,0 +1,46 @@
+/**
+ * A JSON writer with RapidJSON's taste: no white space, numbers always with a fraction or exponent (`1.0`, `1e30`),
+ * integers without, NaN and Infinity as literals, nothing but control characters, quote and backslash escaped.
+ * Source: rapidjson/writer.h and internal/dtoa.h, used with kWriteNanAndInfFlag by triton_json.h (Triton 2.51).
+ */
+import type { WritableJson } from './json-value.ts';
+
+export function writeJson(value: WritableJson): Buffer {
+  return Buffer.from(latin1Json(value), 'latin1');
+}
+
+/** A double as RapidJSON prints it. JavaScript uses the same shortest digits and the same borders for exponents. */
+export function jsonDouble(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity';
+  const text = Object.is(value, -0) ? '-0' : String(value);
+  return /[.e]/.test(text) ? text.replace('e+', 'e') : `${text}.0`;
+}
+
+/** One character per byte, so that strings that are no UTF-8 pass through. */
+function latin1Json(value: WritableJson): string {
+  if (value === null) return 'null';
+  switch (typeof value) {
+    case 'boolean':
+    case 'bigint':
+      return String(value);
+    case 'number':
+      return jsonDouble(value);
+    case 'string':
+      return quoted(Buffer.from(value, 'utf8').latin1Slice());
+  }
+  if (value instanceof Uint8Array) return quoted(Buffer.from(value.buffer, value.byteOffset, value.byteLength).latin1Slice());
+  if (value instanceof Map) {
+    const members = [...(value as ReadonlyMap<string, WritableJson>)].map(([k, v]) => `${latin1Json(k)}:${latin1Json(v)}`);
+    return `{${members.join(',')}}`;
+  }
+  return `[${(value as readonly WritableJson[]).map(latin1Json).join(',')}]`;
+}
+
+const SHORT: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function quoted(latin1: string): string {
+  // oxlint-disable-next-line no-control-regex
+  const body = latin1.replace(/["\\\u0000-\u001f]/g, (char) => SHORT[char] ?? `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`);
+  return `"${body}"`;
+}

@@ -1,0 +1,2 @@
+export type { StreamDecoder, Tokenizer } from './types.ts';
+export { loadTokenizer } from './load.ts';

@@ -1,0 +1,30 @@
+import type { ChatMessage } from '#core/request/index.ts';
+
+export interface Tokenizer {
+  /** Folder it was loaded from. */
+  readonly dir: string;
+  /** SHA-256 of tokenizer.json. */
+  readonly hash: string;
+  readonly vocabSize: number;
+  readonly bosId: number | undefined;
+  readonly eosId: number | undefined;
+  readonly padId: number | undefined;
+  /** Ids that skip_special_tokens drops. */
+  readonly specialIds: ReadonlySet<number>;
+  encode(text: string, options: { readonly addSpecialTokens: boolean }): number[];
+  /** Exact text of the ids; '' for none; clean-up of spaces is always off; an incomplete character becomes U+FFFD. */
+  decode(ids: ArrayLike<number>, options?: { readonly skipSpecialTokens?: boolean }): string;
+  /** The token's own spelling in the vocabulary, for reports. Undefined for an id out of range. */
+  tokenText(id: number): string | undefined;
+  /** Renders the chat template. Errors: `chat-template-missing`, `chat-template-failed`. */
+  applyChatTemplate(messages: readonly ChatMessage[], options: { readonly addGenerationPrompt: boolean }): string;
+  /** A decoder for one stream: gives text as soon as it is certain, holds back parts of a character. */
+  stream(): StreamDecoder;
+}
+
+export interface StreamDecoder {
+  /** Text that became certain with these ids; '' while a character is incomplete. */
+  push(ids: ArrayLike<number>): string;
+  /** What was held back, at the end of the answer: ends in U+FFFD when a character was cut. */
+  flush(): string;
+}
