@@ -1,0 +1,119 @@
+"""From raw logits to the next token, by TensorRT-LLM's rules (beam width 1).
+
+Order of the changes to the logits as in `cpp/tensorrt_llm/kernels/penaltyKernels.cu`: bias,
+temperature, minimum length, then repetition, presence and frequency penalty per token seen in
+prompt or answer; then bad words. Which settings mean greedy: `runtime/samplingConfig.h` and
+`layers/samplingLayer.cpp`.
+"""
+
+import numpy as np
+
+_MASK64 = (1 << 64) - 1
+
+
+class SplitMix64:
+    """Steele, Lea and Flood's splitmix64. `uniform()` uses the upper 53 bits: [0, 1).
+
+    The project's own choice: TensorRT-LLM draws from curand on the GPU, which no other
+    implementation reproduces.
+    """
+
+    def __init__(self, seed):
+        self._state = int(seed) & _MASK64
+
+    def next(self):
+        self._state = (self._state + 0x9E3779B97F4A7C15) & _MASK64
+        z = self._state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK64
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK64
+        return z ^ (z >> 31)
+
+    def uniform(self):
+        return (self.next() >> 11) / (1 << 53)
+
+
+# Without `seed` each request takes the next value of one generator seeded with 0, so that the answer
+# depends on the number of requests since start (executor `generateRandomSeed`).
+_process_seeds = SplitMix64(0)
+
+
+class Sampler:
+    """The sampling settings of one sequence and its random state."""
+
+    def __init__(self, settings, prompt, vocab):
+        self.min_tokens = settings.get("min_tokens", 0)
+        self.end_id = settings.get("end_id", -1)
+        self.bias = settings.get("embedding_bias")
+        self.bad_words = settings.get("bad_words_list", [])
+        self.repetition = settings.get("repetition_penalty", 1.0)
+        self.presence = settings.get("presence_penalty", 0.0)
+        self.frequency = settings.get("frequency_penalty", 0.0)
+        self._read_shape(settings)
+        seed = settings.get("seed")
+        self._random = SplitMix64(_process_seeds.next() if seed is None else seed)
+        penal = self.repetition != 1.0 or self.presence != 0.0 or self.frequency != 0.0
+        self._counts = np.bincount(prompt, minlength=vocab) if penal else None
+
+    def _read_shape(self, settings):
+        temperature = settings.get("temperature", 1.0)
+        top_k = settings.get("runtime_top_k")
+        top_p = settings.get("runtime_top_p")
+        if top_p is not None and top_p <= 0:
+            top_p = None  # the Triton backends drop it
+        if temperature == 0:
+            # The runtime rewrites temperature 0 to 1, a given top_k to 1 and a given top_p to 1:
+            # greedy with top_k, but the full distribution when only top_p is given.
+            temperature = 1.0
+            top_k = None if top_k is None else 1
+            top_p = None if top_p is None else 1.0
+        self.temperature, self.top_k, self.top_p = temperature, top_k or 0, top_p
+        self.greedy = self.top_k == 1 or (self.top_k == 0 and top_p is None)
+
+    def shape(self, raw, ids, generated):
+        """Logits as the sampling layer sees them. `ids`: prompt and answer so far."""
+        logits = raw
+        if self.bias is not None:
+            logits = logits + self.bias
+        if self.temperature != 1.0:
+            logits = logits / (self.temperature + 1e-6)
+        if logits is raw:
+            logits = raw.copy()
+        if generated < self.min_tokens and 0 <= self.end_id < len(logits):
+            logits[self.end_id] = -np.inf
+        if self._counts is not None:
+            seen = self._counts > 0
+            changed = logits[seen]
+            changed = np.where(changed < 0, changed * self.repetition, changed / self.repetition)
+            logits[seen] = changed - self.presence - self.frequency * self._counts[seen]
+        for word in self.bad_words:
+            head = len(word) - 1
+            if head == 0 or (head <= len(ids) and ids[-head:] == word[:-1]):
+                logits[word[-1]] = -np.inf
+        return logits
+
+    def choose(self, logits):
+        """The next token id; ties go to the lowest id."""
+        token = int(np.argmax(logits)) if self.greedy else self._draw(logits)
+        if self._counts is not None:
+            self._counts[token] += 1
+        return token
+
+    def _draw(self, logits):
+        """top_k first, then top_p inside it; one uniform number per token."""
+        order = np.argsort(-logits, kind="stable")
+        if self.top_k > 0:
+            order = order[: self.top_k]
+        weights = np.exp(logits[order] - logits[order[0]])
+        weights /= weights.sum()
+        running = np.cumsum(weights)
+        if self.top_p is not None and self.top_p < 1.0:
+            kept = int(np.searchsorted(running, self.top_p)) + 1
+            order, running = order[:kept], running[:kept]
+        index = int(np.searchsorted(running, self._random.uniform() * running[-1], side="right"))
+        return int(order[min(index, len(order) - 1)])
+
+
+def log_softmax_at(logits, token):
+    """Natural logarithm of the probability of `token` under shaped logits."""
+    top = logits.max()
+    return float(logits[token] - top - np.log(np.exp(logits - top).sum()))

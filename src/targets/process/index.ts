@@ -1,0 +1,3 @@
+/** A real tritonserver as a process of this machine: laid out from PyPI, started, watched, stopped without remains. */
+export { layOutTriton, type TritonLayout } from './layout.ts';
+export { startTritonServer, TritonProcess, type TritonServerOptions } from './server.ts';

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { withDeadline } from '#core/deadline/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
+
+export interface CommandOptions {
+  readonly ms: number;
+  /** What the command is for, as a noun phrase. */
+  readonly what: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs a program to its end and gives its standard output.
+ *
+ * Errors: `command-failed` (cannot start, exit code other than 0; the last output rides along), `deadline`.
+ */
+export async function runCommand(program: string, args: readonly string[], options: CommandOptions): Promise<string> {
+  return withDeadline(options, (signal) => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    let output = '';
+    let errors = '';
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+    const fail = (how: string, cause?: unknown) =>
+      reject(
+        new LockstepError('command-failed', `${options.what}: ${program} ${how}`, {
+          context: { arguments: args.join(' '), output: (output + errors).trim().split('\n').slice(-15).join('\n') },
+          cause,
+        }),
+      );
+    child.on('error', (error) => fail(error.message, error));
+    child.on('close', (code, name) => (code === 0 ? resolve(output) : fail(`ended with ${code ?? name}`)));
+    return promise;
+  });
+}

@@ -1,0 +1,264 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pollUntil, withDeadline } from '#core/deadline/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
+import type { Endpoints, Health, Target } from '../types.ts';
+import { askHttp } from './ask-http.ts';
+import { identify } from './identity.ts';
+import { layOutTriton, type TritonLayout } from './layout.ts';
+import { LogRing } from './log-ring.ts';
+import { freePorts } from './ports.ts';
+import { findDescendants, findLiving, isLiving, killRow, type ProcessRow } from './process-table.ts';
+
+const SHARED_MEMORY = '/dev/shm';
+/** The server's own grace for requests in flight. It is no hard bound (observed), hence the next one. */
+const EXIT_TIMEOUT_S = 5;
+const STOP_WITHIN_MS = 8_000;
+const KILL_WITHIN_MS = 3_000;
+const HEALTH_WITHIN_MS = 3_000;
+
+export interface TritonServerOptions {
+  /** Folder with one folder per model. */
+  readonly repository: string;
+  /** Models to load, default all of the repository. Others can be loaded later: control mode is explicit. */
+  readonly models?: readonly string[];
+  readonly readyWithinMs?: number;
+  /** Further arguments of tritonserver. */
+  readonly args?: readonly string[];
+  readonly layout?: TritonLayout;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Starts a real tritonserver on free loopback ports and waits until it is ready.
+ *
+ * Errors: those of the layout; `target-exited` and `target-not-ready`, both with the last log lines; `interrupted`. Whatever
+ * was started is stopped before the error is thrown.
+ */
+export async function startTritonServer(options: TritonServerOptions): Promise<TritonProcess> {
+  const layout = options.layout ?? (await layOutTriton({ signal: options.signal }));
+  const models = options.models ?? listModels(options.repository);
+  for (let attempt = 1; ; attempt += 1) {
+    const server = new TritonProcess(options, layout, models, await freePorts(3));
+    try {
+      await server.waitUntilReady();
+      return server;
+    } catch (thrown) {
+      await server.stop();
+      // Another program may have taken a port between our look and the server's bind.
+      const portTaken = server.logTail().some((line) => /already in use|failed to (?:start|create).*socket/i.test(line));
+      if (!portTaken || attempt === 3 || options.signal?.aborted) throw thrown;
+    }
+  }
+}
+
+function listModels(repository: string): string[] {
+  return readdirSync(repository)
+    .filter((name) => existsSync(join(repository, name, 'config.pbtxt')))
+    .sort();
+}
+
+/** A running tritonserver with its Python stubs. */
+export class TritonProcess implements Target {
+  readonly kind = 'process';
+  readonly endpoints: Endpoints;
+  readonly identity: Readonly<Record<string, string>>;
+  readonly #options: TritonServerOptions;
+  readonly #child: ChildProcess;
+  readonly #log = new LogRing();
+  /** Names of this server's shared memory begin with it, and so it stands on the command line of each stub. */
+  readonly #prefix = `lockstep_${process.pid}_${randomBytes(4).toString('hex')}_`;
+  readonly #exited: Promise<unknown>;
+  #family: readonly ProcessRow[] = [];
+  #stopping: Promise<void> | undefined;
+  readonly #onParentExit = () => this.#killNow();
+
+  constructor(options: TritonServerOptions, layout: TritonLayout, models: readonly string[], ports: readonly number[]) {
+    const [http, grpc, metrics] = ports;
+    this.#options = options;
+    this.endpoints = { http: `127.0.0.1:${http}`, grpc: `127.0.0.1:${grpc}`, metrics: `127.0.0.1:${metrics}`, openai: undefined };
+    this.identity = identify(layout, options.repository, models);
+    const args = [
+      `--model-repository=${options.repository}`,
+      `--backend-directory=${layout.backends}`,
+      `--cache-directory=${layout.caches}`,
+      '--http-address=127.0.0.1',
+      '--grpc-address=127.0.0.1',
+      '--metrics-address=127.0.0.1',
+      `--http-port=${http}`,
+      `--grpc-port=${grpc}`,
+      `--metrics-port=${metrics}`,
+      `--exit-timeout-secs=${EXIT_TIMEOUT_S}`,
+      '--model-control-mode=explicit',
+      ...models.map((name) => `--load-model=${name}`),
+      `--backend-config=python,shm-region-prefix-name=${this.#prefix}`,
+      ...(options.args ?? []),
+    ];
+    this.#child = spawn(layout.program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: environment(layout) });
+    this.#child.stdout?.setEncoding('utf8').on('data', this.#log.sink());
+    this.#child.stderr?.setEncoding('utf8').on('data', this.#log.sink());
+    // A spawn that fails emits `error` and no `exit`.
+    this.#exited = Promise.race([once(this.#child, 'exit'), once(this.#child, 'error')]).catch(() => undefined);
+    process.once('exit', this.#onParentExit);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Live Python stubs, model name to process id. A tool for tests that kill one. */
+  stubs(): ReadonlyMap<string, number> {
+    return new Map(
+      findLiving(this.#prefix)
+        .filter((row) => row.pid !== this.pid)
+        .map((row) => [stubModel(row), row.pid]),
+    );
+  }
+
+  logTail(): readonly string[] {
+    return this.#log.lines();
+  }
+
+  /** Errors: `target-exited`, `target-not-ready`, `interrupted`. */
+  async waitUntilReady(): Promise<void> {
+    const ms = this.#options.readyWithinMs ?? 60_000;
+    const what = `tritonserver at ${this.endpoints.http} to become ready`;
+    try {
+      await pollUntil({ ms, what, everyMs: 25, signal: this.#options.signal }, async (signal) => {
+        const ended = this.#ending();
+        if (ended !== undefined) throw this.#error('target-exited', `tritonserver ${ended} before it was ready`);
+        return (await this.#status('/v2/health/ready', signal)) === 200 ? true : undefined;
+      });
+    } catch (thrown) {
+      const error = LockstepError.from(thrown);
+      if (error.code !== 'deadline') throw error;
+      throw this.#error('target-not-ready', `waited ${ms} ms for ${what}, in vain`, error);
+    }
+    this.#family = findDescendants(this.#child.pid ?? -1);
+  }
+
+  /**
+   * Looks at the server process and at each Python stub. A server whose stub died stays READY for ever (observed), so a
+   * READY Python model without a living stub is the finding here.
+   */
+  async health(): Promise<Health> {
+    const ended = this.#ending();
+    if (ended !== undefined) return dead(`tritonserver ${ended}\n${this.#log.tail()}`);
+    let ready: string[];
+    try {
+      ready = await this.#readyModels();
+    } catch (thrown) {
+      return dead(this.#ending() ?? `tritonserver runs but does not answer: ${LockstepError.from(thrown).message}\n${this.#log.tail()}`);
+    }
+    this.#family = findDescendants(this.#child.pid ?? -1);
+    const stubs = this.stubs();
+    const lost = ready.filter((model) => this.#isPython(model) && !stubs.has(model));
+    if (lost.length === 0) return { alive: true, detail: '' };
+    return dead(`the Python process of ${lost.join(', ')} is dead while the server still calls the model READY\n${this.#log.tail()}`);
+  }
+
+  /** SIGTERM, then SIGKILL after a bound; then stubs and shared memory that the server left behind. */
+  async stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#ending() === undefined) {
+      this.#family = findDescendants(this.#child.pid ?? -1);
+      this.#child.kill('SIGTERM');
+      if (!(await this.#exitsWithin(STOP_WITHIN_MS))) {
+        this.#child.kill('SIGKILL');
+        await this.#exitsWithin(KILL_WITHIN_MS);
+      }
+    }
+    this.#killNow();
+    const leftovers = () => this.#family.some(isLiving) || findLiving(this.#prefix).length > 0;
+    await pollUntil({ ms: KILL_WITHIN_MS, what: 'the last processes of tritonserver to end', everyMs: 10 }, () =>
+      leftovers() ? undefined : true,
+    );
+    process.removeListener('exit', this.#onParentExit);
+  }
+
+  async #exitsWithin(ms: number): Promise<boolean> {
+    try {
+      await withDeadline({ ms, what: 'tritonserver to end' }, () => this.#exited);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Synchronous, because it also runs while this process exits. */
+  #killNow(): void {
+    if (this.#ending() === undefined) this.#child.kill('SIGKILL');
+    for (const row of [...this.#family, ...findLiving(this.#prefix)]) killRow(row);
+    if (!existsSync(SHARED_MEMORY)) return;
+    for (const name of readdirSync(SHARED_MEMORY)) if (name.startsWith(this.#prefix)) rmSync(join(SHARED_MEMORY, name), { force: true });
+  }
+
+  /** How the server ended, or undefined while it runs. */
+  #ending(): string | undefined {
+    const { exitCode, signalCode, pid } = this.#child;
+    if (pid === undefined) return 'could not be started';
+    if (signalCode !== null) return `was killed by ${signalCode}`;
+    return exitCode === null ? undefined : `exited with code ${exitCode}`;
+  }
+
+  async #status(path: string, signal: AbortSignal): Promise<number | undefined> {
+    try {
+      return (await askHttp(`http://${this.endpoints.http}${path}`, 'GET', signal)).status;
+    } catch (thrown) {
+      if (signal.aborted) throw thrown;
+      return undefined;
+    }
+  }
+
+  async #readyModels(): Promise<string[]> {
+    const url = `http://${this.endpoints.http}/v2/repository/index`;
+    const answer = await withDeadline({ ms: HEALTH_WITHIN_MS, what: 'the list of models' }, (signal) => askHttp(url, 'POST', signal));
+    if (answer.status !== 200) throw new LockstepError('unexpected-reply', `the list of models was answered with status ${answer.status}`);
+    const index = JSON.parse(answer.body) as readonly { readonly name: string; readonly state?: string }[];
+    return index.filter((entry) => entry.state === 'READY').map((entry) => entry.name);
+  }
+
+  #isPython(model: string): boolean {
+    const path = join(this.#options.repository, model, 'config.pbtxt');
+    return existsSync(path) && /^backend:\s*"python"/m.test(readFileSync(path, 'utf8'));
+  }
+
+  #error(code: string, text: string, cause?: unknown): LockstepError {
+    return new LockstepError(code, text, {
+      context: { log: this.#log.tail() },
+      hint: 'Read the last log lines above; a model that fails to load stops the server.',
+      cause,
+    });
+  }
+}
+
+function dead(detail: string): Health {
+  return { alive: false, detail };
+}
+
+/** Instance names are `<model>_<group>_<number>`; the name is one of the stub's arguments. */
+function stubModel(row: ProcessRow): string {
+  const instance = row.argv.findLast((argument) => /_\d+_\d+$/.test(argument)) ?? '';
+  return instance.replace(/_\d+_\d+$/, '');
+}
+
+function environment(layout: TritonLayout): NodeJS.ProcessEnv {
+  const { PYTHONHOME: _home, PYTHONPATH: _path, VIRTUAL_ENV: _venv, ...inherited } = process.env;
+  const libraries = [layout.libraryFolder, inherited['LD_LIBRARY_PATH']].filter((path) => path !== undefined && path !== '');
+  return {
+    ...inherited,
+    PATH: `${layout.pythonBin}:${inherited['PATH'] ?? ''}`,
+    ...(libraries.length > 0 ? { LD_LIBRARY_PATH: libraries.join(':') } : {}),
+  };
+}
