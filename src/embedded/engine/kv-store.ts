@@ -1,0 +1,34 @@
+import type { LlamaConfig } from './checkpoint.ts';
+import { roundToBf16 } from './safetensors.ts';
+
+/**
+ * The numbers of the paged cache: keys (rotated) and values, [layer, block, token in block, kvHead × headDim],
+ * row-major float64. Who owns which block is the business of KvCache.
+ */
+export interface KvStore {
+  readonly keys: Float64Array;
+  readonly values: Float64Array;
+  readonly blocks: number;
+  readonly tokensPerBlock: number;
+  /** kvHeads × headDim */
+  readonly width: number;
+  readonly layers: number;
+}
+
+export function createKvStore(config: LlamaConfig, blocks: number, tokensPerBlock: number): KvStore {
+  const width = config.kvHeads * config.headDim;
+  const size = config.layers * blocks * tokensPerBlock * width;
+  return { keys: new Float64Array(size), values: new Float64Array(size), blocks, tokensPerBlock, width, layers: config.layers };
+}
+
+/** Rounds all keys and values of one block to bfloat16, in place. */
+export function roundBlock(store: KvStore, block: number): void {
+  const length = store.tokensPerBlock * store.width;
+  for (let layer = 0; layer < store.layers; layer++) {
+    const start = (layer * store.blocks + block) * length;
+    for (let i = start; i < start + length; i++) {
+      store.keys[i] = roundToBf16(store.keys[i]!);
+      store.values[i] = roundToBf16(store.values[i]!);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import type { Fault } from './types.ts';
+
+const issue = (repository: string, number: number) => `https://github.com/${repository}/issues/${number}`;
+const TRTLLM = 'NVIDIA/TensorRT-LLM';
+const BACKEND = 'triton-inference-server/tensorrtllm_backend';
+const SERVER = 'triton-inference-server/server';
+
+/** Defects whose mechanism sits in the models of the repository and in the core that runs them. */
+export const MODEL_FAULTS: readonly Fault[] = [
+  {
+    id: 'stop-words-bos-in-ids',
+    class: 'tokenization',
+    mechanism: 'preprocessing encodes stop and bad words with special tokens, so BOS leads every phrase and none ever matches.',
+    thread: issue(BACKEND, 47),
+    caughtBy: ['stop-words'],
+  },
+  {
+    id: 'add-special-tokens-default-false',
+    class: 'tokenization',
+    mechanism: 'preprocessing adds no BOS, whatever the parameter says.',
+    thread: issue(BACKEND, 446),
+    caughtBy: ['same-text', 'golden'],
+  },
+  {
+    id: 'stream-no-spaces-ensemble',
+    class: 'detokenization',
+    mechanism: 'postprocessing loses the leading space of every list it decodes, as SentencePiece decoders do.',
+    thread: issue(BACKEND, 332),
+    caughtBy: ['deltas-equal-whole', 'text-is-true-decode'],
+  },
+  {
+    id: 'im-end-in-output',
+    class: 'detokenization',
+    mechanism: 'postprocessing decodes with special tokens.',
+    thread: issue(TRTLLM, 2228),
+    caughtBy: ['no-control-text', 'text-is-true-decode'],
+  },
+  {
+    id: 'bls-no-final-flag',
+    class: 'framing',
+    mechanism: 'The last response of an ensemble says triton_final_response=false, and nothing follows it.',
+    thread: issue(BACKEND, 552),
+    caughtBy: ['final-flag-once'],
+  },
+  {
+    id: 'health-200-dead-python-stub',
+    class: 'health',
+    mechanism: 'The process behind postprocessing is gone after 40 requests; every later one fails while ready stays 200.',
+    thread: issue(SERVER, 8604),
+    caughtBy: ['answers-at-all'],
+  },
+  {
+    id: 'positional-args-shift',
+    class: 'parameters',
+    mechanism: 'min_tokens arrives in the place of frequency_penalty, and the minimum is never set.',
+    thread: issue(TRTLLM, 13633),
+    caughtBy: ['min-tokens'],
+  },
+  {
+    id: 'metrics-missing-python-backend',
+    class: 'metrics',
+    mechanism: 'tensorrt_llm registers none of its families.',
+    thread: issue(BACKEND, 479),
+    caughtBy: ['metrics-families'],
+  },
+  {
+    id: 'decoupled-client-one-token',
+    class: 'framing',
+    mechanism: 'Of a stream only the first response is sent; the rest is dropped and the end comes flag-only.',
+    thread: issue(BACKEND, 70),
+    caughtBy: ['deltas-equal-whole', 'length-ending'],
+  },
+  {
+    id: 'bls-not-streaming-at-all',
+    class: 'framing',
+    mechanism: 'The ensemble holds its responses and sends all of them when the last is there.',
+    thread: issue(BACKEND, 308),
+    caughtBy: ['framing'],
+  },
+  {
+    id: 'stream-reordered-postprocessing',
+    class: 'order',
+    mechanism: 'Every third chunk is decoded on a slower instance of postprocessing and overtaken by its successor.',
+    thread: issue(SERVER, 8073),
+    caughtBy: ['deltas-equal-whole', 'text-is-true-decode'],
+  },
+  {
+    id: 'stats-fail-when-kv-off',
+    class: 'metrics',
+    mechanism: 'Updates of the statistics fail, so no request is ever counted.',
+    thread: issue(TRTLLM, 2443),
+    caughtBy: ['statistics-conservation'],
+  },
+];
