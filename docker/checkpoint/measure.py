@@ -119,7 +119,7 @@ def main(here, training, pairs):
     model, table = Forward(folder), byte_map()
     seen = [observe(model, tokenizer, item, pairs, table) for item in corpus.prompts(training["seed"] + 2, PER_KIND)]
     plan = choose(seen)
-    (here / "prompts.json").write_text(lines(p for _, p in plan) + "\n", "utf-8")
+    (here / "tiny" / "prompts.json").write_text(lines(p for _, p in plan) + "\n", "utf-8")
 
     single = Forward(folder, dtype=np.float32)
     flips = collections.Counter()

@@ -171,7 +171,7 @@ def main():
         assert auto(text)["input_ids"] == tokenizer.encode(text).ids, text
     versions = {n: version(n) for n in ("torch", "transformers", "tokenizers", "numpy")}
     behaviour = json.loads((HERE / "behaviour.json").read_text("utf-8"))
-    plan = json.loads((HERE / "prompts.json").read_text("utf-8"))
+    plan = json.loads((HERE / "tiny" / "prompts.json").read_text("utf-8"))
     cases, worst = greedy_cases(tokenizer, plan)
     save("greedy.json", {
         "about": "transformers, float64 throughout, no cache; outputIds leave out EOS, the other lists include its step; "

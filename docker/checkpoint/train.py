@@ -1,6 +1,6 @@
 """Make the tiny checkpoint: tokenizer, model, twin tokens, measured behaviour.
 
-    python train.py                     everything, into tiny/, behaviour.json and prompts.json
+    python train.py                     everything, into tiny/ (prompts.json too) and behaviour.json
     python train.py --keep FILE         the same, and keep the weights as they were before the twins
     python train.py --base FILE         skip training; take kept weights, make twins and measure
 """

@@ -18,6 +18,12 @@ export interface Health {
   readonly detail: string;
 }
 
+/** A process of the target, so that whoever cannot hold the target itself can still look whether it lives. */
+export interface ProcessRef {
+  readonly name: string;
+  readonly pid: number;
+}
+
 export interface Target extends AsyncDisposable {
   readonly kind: TargetKind;
   readonly endpoints: Endpoints;
@@ -25,6 +31,8 @@ export interface Target extends AsyncDisposable {
   readonly identity: Readonly<Record<string, string>>;
   /** Looks at the process behind the replies, not at the replies. */
   health(): Promise<Health>;
+  /** The server and whatever answers for its models; empty for an external target. */
+  processes(): Promise<readonly ProcessRef[]>;
   /** The last log lines, oldest first; empty for an external target. */
   logTail(): readonly string[];
   stop(): Promise<void>;

@@ -2,6 +2,7 @@
 
 /** From best to worst; which of them fail a run is policy (policy.ts), not a matter of this type. */
 export type Verdict = 'identical' | 'tie' | 'near-tie' | 'unjudged' | 'unexplained' | 'structural' | 'contaminated';
+export const VERDICTS: readonly Verdict[] = ['identical', 'tie', 'near-tie', 'unjudged', 'unexplained', 'structural', 'contaminated'];
 
 export interface Divergence {
   /** Index of the first differing token, or undefined when only text was compared. */

@@ -1,4 +1,5 @@
-import type { Answer, LawContext } from '#checks/laws/types.ts';
+import { type Answer, type LawContext, answerOf } from '#checks/laws/index.ts';
+import { type CompareOptions, NO_NOISE, type Noise, POLICIES, type Policy } from '#checks/compare/index.ts';
 import { type Cancel, ROUTES, type RouteContext, type RunOptions } from '#checks/routes/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { canonicalJson } from '#core/json/index.ts';
@@ -8,11 +9,8 @@ import type { Transcript } from '#core/transcript/index.ts';
 import type { Metrics } from '#wire/protocol/prometheus.ts';
 import type { Clients } from '#wire/clients/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
-import { answerOf } from './answer.ts';
 import type { Plan } from './plan.ts';
-import type { Health } from '#targets/types.ts';
-
-export type PolicyName = 'exact' | 'margins';
+import type { Endpoints, Health } from '#targets/types.ts';
 
 /** How much to do: the ordinary run, or the small one with which the suite tests itself. */
 export interface Budget {
@@ -23,10 +21,11 @@ export interface Budget {
 }
 
 export interface LabParts {
+  readonly endpoints: Endpoints;
   readonly clients: Clients;
   readonly tokenizer: Tokenizer;
   readonly profile: ReleaseProfile;
-  readonly policy: PolicyName;
+  readonly policy: Policy['id'];
   readonly plan: Plan;
   readonly budget: Budget;
   readonly goldensDir: string;
@@ -35,7 +34,7 @@ export interface LabParts {
   /** True for targets that this run started and may disturb (load, unload, restart). */
   readonly owned: boolean;
   /** Starts a second target made the same way; undefined where that is impossible. */
-  readonly restart: (() => Promise<LabParts & AsyncDisposable>) | undefined;
+  readonly restart: (() => Promise<{ readonly lab: Lab } & AsyncDisposable>) | undefined;
   readonly health: () => Promise<Health>;
   readonly deadlineMs: number;
   readonly identity: Readonly<Record<string, string>>;
@@ -49,6 +48,8 @@ export class Lab {
   readonly #context: RouteContext;
   readonly #seen = new Map<string, Promise<Transcript>>();
   readonly #truths = new Map<string, Promise<Answer>>();
+  /** How much this target's numbers move between equal requests; set by the determinism claims once they measured it. */
+  noise: Noise = NO_NOISE;
 
   constructor(parts: LabParts) {
     this.parts = parts;
@@ -115,6 +116,17 @@ export class Lab {
     return truth;
   }
 
+  /**
+   * The accepted answer for a route: the front end of some releases sends the chat template's BOS text through a
+   * tokenizer that adds BOS again, so that chat answers another prompt (profile fact `doubleBos`).
+   */
+  truthOn(request: Request, route: RouteId): Promise<Answer> {
+    const { prompt } = request;
+    if (route !== 'openai-chat' || prompt.kind !== 'messages' || !this.profile.openai.doubleBos.value) return this.truth(request);
+    const rendered = this.tokenizer.applyChatTemplate(prompt.messages, { addGenerationPrompt: true });
+    return this.truth({ ...request, prompt: { kind: 'ids', ids: this.tokenizer.encode(rendered, { addSpecialTokens: true }) } });
+  }
+
   async #truth(request: Request): Promise<Answer> {
     const c: Case = { request, route: 'raw', mode: 'unary', repeat: 0 };
     const t = await this.run(c, { logProbs: true, margins: true });
@@ -124,11 +136,21 @@ export class Lab {
         hint: 'The raw model must answer before anything can be compared with it; see the server log.',
       });
     }
-    return answerOf(t, this.tokenizer);
+    const answer = answerOf(t, this.tokenizer);
+    if (answer === undefined) throw new LockstepError('no-answer', `${describeCase(c)} gave no answer to judge by`);
+    return answer;
   }
 
   lawContext(truth?: Answer): LawContext {
     return { tokenizer: this.tokenizer, profile: this.profile, truth };
+  }
+
+  get policy(): Policy {
+    return POLICIES[this.parts.policy];
+  }
+
+  compareOptions(more: Partial<CompareOptions> = {}): CompareOptions {
+    return { tokenizer: this.tokenizer, noise: this.noise, ...more };
   }
 
   metrics(): Promise<Metrics> | undefined {

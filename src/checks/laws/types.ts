@@ -23,6 +23,12 @@ export interface LawContext {
   readonly profile: ReleaseProfile;
   /** The accepted answer to the transcript's request, where the law needs one. */
   readonly truth?: Answer | undefined;
+  /** Another transcript that this one must equal: the same request on the same kind of route, alone, cold, earlier … */
+  readonly reference?: Transcript | undefined;
+  /** Words that belong to the answers or prompts of other requests in flight, and to nothing in this one. */
+  readonly foreignMarks?: readonly string[] | undefined;
+  /** This client asked for a stop once so many data events had arrived (the stop tensor, or by leaving). */
+  readonly cancelAfter?: number | undefined;
 }
 
 export interface Violation {
@@ -59,5 +65,9 @@ export interface Gap {
   readonly releases: readonly string[];
   readonly deviation: string;
   readonly thread: string;
+  /** Whether the profile says that its release has the gap. */
+  listed(profile: ReleaseProfile): boolean;
+  /** Whether a server with the gap breaks the law on this transcript's case: what would show that it was fixed. */
+  shows(t: Transcript, context: LawContext): boolean;
   explains(t: Transcript, violation: Violation, context: LawContext): boolean;
 }

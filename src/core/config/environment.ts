@@ -9,6 +9,9 @@ import { nearest } from './nearest.ts';
 /** Carries a whole resolved configuration from the command to the runner (run-config.ts); not a setting. */
 export const RUN_VARIABLE = 'LOCKSTEP_RUN';
 
+/** Switches on the tests that download and start a real tritonserver. */
+const REAL_VARIABLE = 'LOCKSTEP_REAL';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Empty variables count as unset; lists are separated by commas; switches are 1, true, yes or 0, false, no. */
@@ -24,7 +27,7 @@ export function readEnvironment(env: Environment, names: readonly FieldName[] = 
 
 /** Variables that begin with LOCKSTEP_ and mean nothing, each with the name that was likely meant. */
 export function unknownVariables(env: Environment): readonly { readonly name: string; readonly meant: string | undefined }[] {
-  const known = [...FIELD_NAMES.map(envName), RUN_VARIABLE];
+  const known = [...FIELD_NAMES.map(envName), RUN_VARIABLE, REAL_VARIABLE];
   return Object.keys(env)
     .filter((name) => name.startsWith('LOCKSTEP_') && !known.includes(name))
     .map((name) => ({ name, meant: nearest(name, known) }));

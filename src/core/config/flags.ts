@@ -27,7 +27,6 @@ export function parseFlags(command: CommandName, args: readonly string[]): Parse
     options: { ...options, help: { type: 'boolean', short: 'h' } },
     strict: false,
     allowPositionals: true,
-    allowNegative: true,
     tokens: true,
   });
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The folder of package.json: where the tiny checkpoint and the model repository lie, whatever the working directory. */
@@ -5,3 +6,7 @@ export const PACKAGE_ROOT = join(import.meta.dirname, '..', '..', '..');
 
 export const TINY_CHECKPOINT = join(PACKAGE_ROOT, 'docker', 'checkpoint', 'tiny');
 export const MODEL_REPOSITORY = join(PACKAGE_ROOT, 'docker', 'models');
+
+export function projectVersion(): string {
+  return (JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { readonly version: string }).version;
+}

@@ -30,6 +30,11 @@ export async function resolveSettings(options: ResolveOptions): Promise<Settings
   return withoutUnused(settings);
 }
 
+/** What holds when nothing is given. */
+export function defaultSettings(): Settings {
+  return Object.fromEntries(FIELD_NAMES.map((name) => [name, validate(FIELDS[name], undefined)])) as unknown as Settings;
+}
+
 /** Flags and variables are text; numbers among them are read strictly: no blanks, no exponent, no fraction. */
 function validate(one: Field, given: Given | undefined): unknown {
   if (given === undefined) return one.schema.parse(undefined);

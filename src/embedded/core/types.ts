@@ -196,9 +196,3 @@ export interface TritonCore {
   /** Refuses new requests (`Server exiting`), waits for those in flight, closes the engine. */
   close(): Promise<void>;
 }
-
-/**
- * How a front end of the repository is made: `createTritonCore` in `core/triton-core.ts` (public face:
- * `#embedded/core/index.ts`).
- */
-export type { ModelConfig };

@@ -43,7 +43,8 @@ export const OPENAI_FAULTS: readonly Fault[] = [
   {
     id: 'double-bos-templated-prompt',
     class: 'prompt',
-    mechanism: 'The BOS text of the chat template stays in the prompt, and preprocessing adds BOS again. Releases whose profile has doubleBos do so anyway.',
+    mechanism:
+      'The BOS text of the chat template stays in the prompt, and preprocessing adds BOS again. Releases whose profile has doubleBos do so anyway.',
     thread: issue('vllm-project/vllm', 27515),
     caughtBy: ['usage-counts', 'text-is-true-decode'],
   },

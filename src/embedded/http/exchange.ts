@@ -18,8 +18,14 @@ export const DEFAULT_TYPE = 'text/plain';
 
 /** Since 2.42. Source: HttpCodeFromError in src/http_server.cc; docs/observed.md#triton-2-51. */
 const STATUS: Readonly<Record<CoreErrorCode, number>> = {
-  INTERNAL: 500, NOT_FOUND: 404, UNAVAILABLE: 503, UNSUPPORTED: 501,
-  UNKNOWN: 400, INVALID_ARG: 400, ALREADY_EXISTS: 400, CANCELLED: 400,
+  INTERNAL: 500,
+  NOT_FOUND: 404,
+  UNAVAILABLE: 503,
+  UNSUPPORTED: 501,
+  UNKNOWN: 400,
+  INVALID_ARG: 400,
+  ALREADY_EXISTS: 400,
+  CANCELLED: 400,
 };
 
 export function httpStatus(error: CoreError): number {
@@ -30,19 +36,36 @@ export function errorJson(message: string): Buffer {
   return writeJson(new Map([['error', message]]));
 }
 
-/** A whole answer with Content-Length. Without a type: text/plain, after the length, as libevhtp adds both. */
-export function reply(exchange: Exchange, status: number, body: Uint8Array | string = '', type: string = DEFAULT_TYPE, headers: Readonly<Record<string, string>> = {}): void {
+/**
+ * A whole answer with Content-Length. Without a type: text/plain, after the length, as libevhtp adds both. The order of
+ * the headers is that of a real 2.51 server.
+ */
+export function reply(
+  exchange: Exchange,
+  status: number,
+  body: Uint8Array | string = '',
+  type: string = DEFAULT_TYPE,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
-  bareHeaders(exchange.response);
+  const { response } = exchange;
+  const given = type === DEFAULT_TYPE ? headers : { 'Content-Type': type, ...headers };
   const length = { 'Content-Length': String(bytes.byteLength) };
-  const ordered = type === DEFAULT_TYPE ? { ...headers, ...length, 'Content-Type': type } : { 'Content-Type': type, ...headers, ...length };
-  exchange.response.writeHead(status, ordered);
-  exchange.response.end(bytes);
+  const close = bareHeaders(response);
+  const tail = type === DEFAULT_TYPE ? { 'Content-Type': type } : {};
+  const ordered = bytes.byteLength === 0 ? { ...given, ...close, ...length, ...tail } : { ...given, ...length, ...close, ...tail };
+  response.writeHead(status, status === 405 ? 'Not Allowed' : undefined, ordered);
+  response.end(bytes);
 }
 
-export function replyError(exchange: Exchange, error: unknown, type: string = DEFAULT_TYPE): void {
+export function replyError(
+  exchange: Exchange,
+  error: unknown,
+  type: string = DEFAULT_TYPE,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   const known = error instanceof CoreError ? error : new CoreError('INTERNAL', error instanceof Error ? error.message : String(error));
-  reply(exchange, httpStatus(known), errorJson(known.message), type);
+  reply(exchange, httpStatus(known), errorJson(known.message), type, headers);
 }
 
 export function replyJson(exchange: Exchange, value: unknown): void {
@@ -56,10 +79,14 @@ export function allow(exchange: Exchange, methods: readonly string[], type: stri
   return false;
 }
 
-/** Triton sends neither Date nor Connection; the connection stays open all the same. */
-export function bareHeaders(response: ServerResponse): void {
+/**
+ * Triton sends neither Date nor Keep-Alive, and Connection only to a client that asked to close. Returns that header.
+ */
+export function bareHeaders(response: ServerResponse): Readonly<Record<string, string>> {
   response.sendDate = false;
+  if (response.req.headers.connection?.toLowerCase() === 'close') return { Connection: 'close' };
   response.removeHeader('Connection');
+  return {};
 }
 
 /** Runs `work` and answers what it throws. */

@@ -10,7 +10,12 @@ import { asString, explained, find, memberAsObject, members } from './json-acces
 import { customParameter } from './request-parameters.ts';
 
 /** Errors: CoreError with the server's texts. */
-export function generateRequest(modelName: string, modelVersion: string, json: JsonValue, inputs: readonly TensorMetadata[]): CoreInferRequest {
+export function generateRequest(
+  modelName: string,
+  modelVersion: string,
+  json: JsonValue,
+  inputs: readonly TensorMetadata[],
+): CoreInferRequest {
   const idJson = find(json, 'id');
   const id = idJson === undefined ? '' : explained("Unable to parse 'id'", () => asString(idJson));
   const mapped = new Mapping(new Map(inputs.map((input) => [input.name, input])));
@@ -36,7 +41,8 @@ class Mapping {
   }
 
   private nested(json: JsonObject): void {
-    if (this.known.has('parameters')) throw new CoreError('INVALID_ARG', "Keyword 'parameters' for nested schema also given as input tensor name");
+    if (this.known.has('parameters'))
+      throw new CoreError('INVALID_ARG', "Keyword 'parameters' for nested schema also given as input tensor name");
     const object = explained("Expected JSON object for keyword: 'parameters'", () => memberAsObject(json, 'parameters'));
     explained("Converting keyword: 'parameters'", () => {
       for (const [key, value] of object) this.add(key, value);

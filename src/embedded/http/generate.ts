@@ -3,13 +3,13 @@
  * from the model. Source: HandleGenerate and GenerateRequestClass, src/http_server.cc (2.51);
  * docs/observed.md#triton-2-51.
  */
+import { isJsonObject, type JsonValue } from '#wire/protocol/json-value.ts';
 import { SSE_CONTENT_TYPE, sseEvent } from '#wire/protocol/sse.ts';
 import { CoreError, type CoreInferResponse, type InferHandle, type TritonCore } from '../core/types.ts';
 import { allow, answering, bareHeaders, errorJson, type Exchange, httpStatus, JSON_TYPE } from './exchange.ts';
 import { generateRequest } from './generate-request.ts';
 import { generateJson } from './generate-response.ts';
 import { parseJson } from './json-access.ts';
-import { isJsonObject, type JsonValue } from '#wire/protocol/json-value.ts';
 
 const NOT_ONE_RESPONSE =
   'generate expects model to produce exactly 1 response, use generate stream for model that generates various number of responses';
@@ -19,7 +19,13 @@ export interface GenerateContext {
   readonly faults: ReadonlySet<string>;
 }
 
-export async function handleGenerate(context: GenerateContext, exchange: Exchange, model: string, version: string, streaming: boolean): Promise<void> {
+export async function handleGenerate(
+  context: GenerateContext,
+  exchange: Exchange,
+  model: string,
+  version: string,
+  streaming: boolean,
+): Promise<void> {
   if (!allow(exchange, ['POST'], JSON_TYPE)) return;
   await answering(exchange, JSON_TYPE, () => {
     const { core } = context;
@@ -28,7 +34,12 @@ export async function handleGenerate(context: GenerateContext, exchange: Exchang
       throw new CoreError('INVALID_ARG', "Unsupported content-encoding, only 'identity' is supported.");
     }
     const json = parseJson(exchange.body);
-    const request = generateRequest(model, version, context.faults.has('echo-default-nonstream') && !streaming ? withoutEchoSwitch(json) : json, inputs);
+    const request = generateRequest(
+      model,
+      version,
+      context.faults.has('echo-default-nonstream') && !streaming ? withoutEchoSwitch(json) : json,
+      inputs,
+    );
     const answer = new GenerateAnswer(exchange, streaming, context.faults.has('no-end-marker-in-sse'));
     const handle = core.infer(request, (response, final) => answer.take(response, final), 'http-generate');
     answer.started(handle, core.profile.core.httpCloseSeenWhileSilent.value);
@@ -38,7 +49,11 @@ export async function handleGenerate(context: GenerateContext, exchange: Exchang
 /** Fault echo-default-nonstream: the switch that keeps the prompt out of the text is lost on the way. */
 function withoutEchoSwitch(json: JsonValue): JsonValue {
   if (!isJsonObject(json)) return json;
-  return new Map([...json].filter(([key]) => key !== 'exclude_input_in_output').map(([key, value]) => [key, key === 'parameters' ? withoutEchoSwitch(value) : value]));
+  return new Map(
+    [...json]
+      .filter(([key]) => key !== 'exclude_input_in_output')
+      .map(([key, value]) => [key, key === 'parameters' ? withoutEchoSwitch(value) : value]),
+  );
 }
 
 class GenerateAnswer {
@@ -93,8 +108,9 @@ class GenerateAnswer {
 
   private start(status: number): void {
     const { response } = this.exchange;
-    bareHeaders(response);
-    response.writeHead(status, { 'Content-Type': this.streaming ? SSE_CONTENT_TYPE : JSON_TYPE, 'Transfer-Encoding': 'chunked' });
+    const close = bareHeaders(response);
+    response.writeHead(status, { 'Content-Type': this.streaming ? SSE_CONTENT_TYPE : JSON_TYPE, 'Transfer-Encoding': 'chunked', ...close });
+    if (!this.streaming) response.flushHeaders();
   }
 
   private end(): void {

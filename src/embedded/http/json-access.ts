@@ -36,7 +36,8 @@ export function asBool(value: JsonValue | undefined): boolean {
 }
 
 export function asUint(value: JsonValue | undefined): bigint {
-  if (typeof value !== 'bigint' || value < 0n) throw new CoreError('INTERNAL', 'attempt to access JSON non-unsigned-integer as unsigned-integer');
+  if (typeof value !== 'bigint' || value < 0n)
+    throw new CoreError('INTERNAL', 'attempt to access JSON non-unsigned-integer as unsigned-integer');
   return value;
 }
 

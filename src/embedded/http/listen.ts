@@ -14,10 +14,20 @@ export interface Listening extends AsyncDisposable {
 }
 
 /** Errors: `listen-failed`. */
-export async function listen(options: { readonly host: string; readonly port: number; readonly http?: ServerOptions }, handler: RequestListener): Promise<Listening> {
+export async function listen(
+  options: { readonly host: string; readonly port: number; readonly http?: ServerOptions },
+  handler: RequestListener,
+): Promise<Listening> {
   const server = createServer({ requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0, ...options.http }, handler);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(new LockstepError('listen-failed', `cannot listen on ${options.host}:${options.port}: ${cause.message}`, { cause, hint: 'Choose another port, or 0 for any free one.' })));
+    server.once('error', (cause) =>
+      reject(
+        new LockstepError('listen-failed', `cannot listen on ${options.host}:${options.port}: ${cause.message}`, {
+          cause,
+          hint: 'Choose another port, or 0 for any free one.',
+        }),
+      ),
+    );
     server.listen(options.port, options.host, resolve);
   });
   server.removeAllListeners('error');

@@ -11,7 +11,10 @@ export function customParameter(key: string, value: JsonValue): ParameterValue {
 }
 
 /** The `parameters` of an /infer request; `binary_data_output` is the front end's own and stays out of the map. */
-export function inferParameters(request: JsonObject): { readonly parameters: Map<string, ParameterValue>; readonly binaryOutputs: boolean } {
+export function inferParameters(request: JsonObject): {
+  readonly parameters: Map<string, ParameterValue>;
+  readonly binaryOutputs: boolean;
+} {
   const parameters = new Map<string, ParameterValue>();
   let binaryOutputs = false;
   const json = request.get('parameters');
@@ -25,18 +28,27 @@ export function inferParameters(request: JsonObject): { readonly parameters: Map
         break;
       case 'sequence_start':
       case 'sequence_end':
-        parameters.set(key, explained(unparsable, () => asBool(value)));
+        parameters.set(
+          key,
+          explained(unparsable, () => asBool(value)),
+        );
         break;
       case 'priority':
       case 'timeout':
-        parameters.set(key, explained(unparsable, () => asUint(value)));
+        parameters.set(
+          key,
+          explained(unparsable, () => asUint(value)),
+        );
         break;
       case 'binary_data_output':
         binaryOutputs = explained(unparsable, () => asBool(value));
         break;
       default:
         if (key.startsWith('triton_')) {
-          throw new CoreError('INVALID_ARG', "parameter keys starting with 'triton_' are reserved for Triton usage and should not be specified.");
+          throw new CoreError(
+            'INVALID_ARG',
+            "parameter keys starting with 'triton_' are reserved for Triton usage and should not be specified.",
+          );
         }
         parameters.set(key, customParameter(key, value));
     }

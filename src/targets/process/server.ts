@@ -5,7 +5,7 @@ import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pollUntil, withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
-import type { Endpoints, Health, Target } from '../types.ts';
+import type { Endpoints, Health, ProcessRef, Target } from '../types.ts';
 import { askHttp } from './ask-http.ts';
 import { identify } from './identity.ts';
 import { layOutTriton, type TritonLayout } from './layout.ts';
@@ -116,6 +116,11 @@ export class TritonProcess implements Target {
         .filter((row) => row.pid !== this.pid)
         .map((row) => [stubModel(row), row.pid]),
     );
+  }
+
+  async processes(): Promise<readonly ProcessRef[]> {
+    const server = this.pid === undefined ? [] : [{ name: 'tritonserver', pid: this.pid }];
+    return [...server, ...[...this.stubs()].map(([model, pid]) => ({ name: `Python stub of ${model}`, pid }))];
   }
 
   logTail(): readonly string[] {

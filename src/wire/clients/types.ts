@@ -8,11 +8,14 @@ export interface CallOptions {
 
 export interface InferRequest {
   readonly model: string;
+  /** Absent: the latest. */
   readonly version?: string;
+  /** '' = none. */
   readonly id: string;
   readonly inputs: readonly Tensor[];
   /** Absent: all outputs. */
   readonly outputs?: readonly string[];
+  /** On gRPC a bigint or a whole number goes as int64_param, any other number as double_param. */
   readonly parameters?: Readonly<Record<string, boolean | number | bigint | string>>;
 }
 
@@ -22,6 +25,7 @@ export interface InferMessage {
   readonly modelName: string;
   readonly modelVersion: string;
   readonly outputs: readonly Tensor[];
+  /** Response parameters, triton_final_response left out: it is `final`. */
   readonly parameters: ReadonlyMap<string, boolean | number | bigint | string>;
   /** triton_final_response, or undefined when the message did not carry it. */
   readonly final: boolean | undefined;

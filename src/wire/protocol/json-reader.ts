@@ -33,7 +33,7 @@ class Reader {
 
   constructor(bytes: Uint8Array) {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.text = this.bytes.latin1Slice();
+    this.text = this.bytes.toString('latin1');
   }
 
   document(): JsonValue {
@@ -96,7 +96,7 @@ class Reader {
       if (!members.has(name)) members.set(name, value);
       this.space();
       if (this.take('}')) return members;
-      if (!this.take(',')) throw this.error('Missing a comma or } after an object member.');
+      if (!this.take(',')) throw this.error("Missing a comma or '}' after an object member.");
       this.space();
     }
   }
@@ -110,7 +110,7 @@ class Reader {
       items.push(this.value(depth + 1));
       this.space();
       if (this.take(']')) return items;
-      if (!this.take(',')) throw this.error('Missing a comma or ] after an array element.');
+      if (!this.take(',')) throw this.error("Missing a comma or ']' after an array element.");
       this.space();
     }
   }
@@ -122,20 +122,20 @@ class Reader {
   }
 
   private string(): string {
-    const start = this.at++;
+    this.at++;
     let plain = this.at;
     let out = '';
     for (;;) {
       const char = this.text[this.at];
-      if (char === undefined) throw this.error('Missing a closing quotation mark in string.', start);
+      if (char === undefined || char === '\0') throw this.error('Missing a closing quotation mark in string.');
       if (char === '"') {
-        out += this.bytes.utf8Slice(plain, this.at);
+        out += this.bytes.toString('utf8', plain, this.at);
         this.at++;
         return out;
       }
-      if (char < ' ') throw this.error(char === '\0' ? 'Missing a closing quotation mark in string.' : 'Invalid encoding in string.', char === '\0' ? start : this.at);
+      if (char < ' ') throw this.error('Invalid escape character in string.');
       if (char === '\\') {
-        out += this.bytes.utf8Slice(plain, this.at) + this.escape();
+        out += this.bytes.toString('utf8', plain, this.at) + this.escape();
         plain = this.at;
       } else {
         this.at++;
@@ -154,8 +154,9 @@ class Reader {
     if (char !== 'u') throw this.error('Invalid escape character in string.', start);
     const high = this.hex(start, start + 2);
     this.at = start + 6;
-    if (high < 0xd800 || high > 0xdfff) return String.fromCharCode(high);
-    if (high > 0xdbff || this.text.slice(this.at, this.at + 2) !== '\\u') throw this.error('The surrogate pair in string is invalid.', start);
+    // A lone low surrogate passes, as it does there.
+    if (high < 0xd800 || high > 0xdbff) return String.fromCharCode(high);
+    if (this.text.slice(this.at, this.at + 2) !== '\\u') throw this.error('The surrogate pair in string is invalid.', start);
     const low = this.hex(start, this.at + 2);
     if (low < 0xdc00 || low > 0xdfff) throw this.error('The surrogate pair in string is invalid.', start);
     this.at += 6;
@@ -170,13 +171,8 @@ class Reader {
 
   private number(): JsonValue {
     const start = this.at;
-    const rest = this.text.slice(start, start + 9);
-    for (const [word, value] of [['Infinity', Infinity], ['Inf', Infinity], ['-Infinity', -Infinity], ['-Inf', -Infinity], ['NaN', Number.NaN], ['-NaN', Number.NaN]] as const) {
-      if (rest.startsWith(word)) {
-        this.at += word.length;
-        return value;
-      }
-    }
+    const literal = this.literal();
+    if (literal !== undefined) return literal;
     NUMBER.lastIndex = start;
     const match = NUMBER.exec(this.text);
     if (match === null) {
@@ -194,5 +190,17 @@ class Reader {
     const double = Number(match[0]);
     if (!Number.isFinite(double)) throw this.error('Number too big to be stored in double.', start);
     return double;
+  }
+
+  /** NaN, Inf and Infinity, with or without a minus; a wrong letter is reported where it stands. */
+  private literal(): number | undefined {
+    const sign = this.text[this.at] === '-' ? -1 : 1;
+    const first = this.text[sign === 1 ? this.at : this.at + 1];
+    if (first !== 'N' && first !== 'I') return undefined;
+    if (sign === -1) this.at++;
+    if (first === 'N') return this.word('NaN', Number.NaN);
+    this.word('Inf', true);
+    if (this.text[this.at] === 'i') this.word('inity', true);
+    return sign * Infinity;
   }
 }

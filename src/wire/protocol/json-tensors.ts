@@ -24,7 +24,10 @@ const SHAPE_MISMATCH = "Unable to parse 'data': Shape does not match true shape 
  */
 export function jsonToTensorData(name: string, datatype: Datatype | '<invalid>', data: JsonValue, count: number): Uint8Array {
   if (datatype === 'FP16' || datatype === 'BF16') {
-    throw new JsonTensorError('invalid', `receiving ${datatype} data via JSON is not supported. Please use the binary data format for input ${name}`);
+    throw new JsonTensorError(
+      'invalid',
+      `receiving ${datatype} data via JSON is not supported. Please use the binary data format for input ${name}`,
+    );
   }
   if (datatype === '<invalid>') throw new JsonTensorError('invalid', `invalid datatype for input ${name}`);
   if (datatype === 'BYTES') return encodeBytesElements(flat(data).map(bytesElement));
@@ -43,7 +46,10 @@ export function jsonToTensorData(name: string, datatype: Datatype | '<invalid>',
 /** Elements of an output in row-major order, ready for writeJson; FP32 widened to double. Errors: JsonTensorError. */
 export function tensorDataToJson(name: string, datatype: Datatype, shape: readonly number[], data: Uint8Array): WritableJson[] {
   if (datatype === 'FP16' || datatype === 'BF16') {
-    throw new JsonTensorError('invalid', `sending ${datatype} data via JSON is not supported. Please use the binary data format for output`);
+    throw new JsonTensorError(
+      'invalid',
+      `sending ${datatype} data via JSON is not supported. Please use the binary data format for output`,
+    );
   }
   const count = elementCount(shape);
   if (datatype === 'BYTES') {
@@ -66,7 +72,8 @@ function flat(data: JsonValue): JsonValue[] {
 }
 
 function bytesElement(value: JsonValue): string {
-  if (typeof value !== 'string') throw new JsonTensorError('internal', 'Unable to parse JSON bytes array: attempt to access JSON non-string as string');
+  if (typeof value !== 'string')
+    throw new JsonTensorError('internal', 'Unable to parse JSON bytes array: attempt to access JSON non-string as string');
   return value;
 }
 
@@ -85,14 +92,16 @@ function writeElement(out: Buffer, at: number, datatype: JsonNumeric, value: Jso
       return;
     case 'FP32':
     case 'FP64': {
-      if (typeof value !== 'number' && typeof value !== 'bigint') throw new JsonTensorError('internal', "Unable to parse 'data': attempt to access JSON non-number as double");
+      if (typeof value !== 'number' && typeof value !== 'bigint')
+        throw new JsonTensorError('internal', "Unable to parse 'data': attempt to access JSON non-number as double");
       if (datatype === 'FP32') view.setFloat32(at, Number(value), true);
       else view.setFloat64(at, Number(value), true);
       return;
     }
     default: {
       const unsigned = datatype.startsWith('U');
-      if (typeof value !== 'bigint' || (unsigned ? value < 0n : value > 9223372036854775807n)) throw wrongType(unsigned ? 'unsigned-integer' : 'signed-integer');
+      if (typeof value !== 'bigint' || (unsigned ? value < 0n : value > 9223372036854775807n))
+        throw wrongType(unsigned ? 'unsigned-integer' : 'signed-integer');
       const bits = BigInt.asUintN(8 * ELEMENT_SIZE[datatype], value);
       for (let i = 0; i < ELEMENT_SIZE[datatype]; i++) view.setUint8(at + i, Number((bits >> BigInt(8 * i)) & 255n));
     }

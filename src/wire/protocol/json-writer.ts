@@ -27,9 +27,9 @@ function latin1Json(value: WritableJson): string {
     case 'number':
       return jsonDouble(value);
     case 'string':
-      return quoted(Buffer.from(value, 'utf8').latin1Slice());
+      return quoted(Buffer.from(value, 'utf8').toString('latin1'));
   }
-  if (value instanceof Uint8Array) return quoted(Buffer.from(value.buffer, value.byteOffset, value.byteLength).latin1Slice());
+  if (value instanceof Uint8Array) return quoted(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('latin1'));
   if (value instanceof Map) {
     const members = [...(value as ReadonlyMap<string, WritableJson>)].map(([k, v]) => `${latin1Json(k)}:${latin1Json(v)}`);
     return `{${members.join(',')}}`;
@@ -37,10 +37,23 @@ function latin1Json(value: WritableJson): string {
   return `[${(value as readonly WritableJson[]).map(latin1Json).join(',')}]`;
 }
 
-const SHORT: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const SHORT: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
+
+// oxlint-disable-next-line no-control-regex
+const ESCAPED = /["\\\u0000-\u001f]/g;
 
 function quoted(latin1: string): string {
-  // oxlint-disable-next-line no-control-regex
-  const body = latin1.replace(/["\\\u0000-\u001f]/g, (char) => SHORT[char] ?? `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`);
-  return `"${body}"`;
+  return `"${latin1.replace(ESCAPED, escape)}"`;
+}
+
+function escape(char: string): string {
+  return SHORT[char] ?? `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

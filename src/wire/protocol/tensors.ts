@@ -74,13 +74,18 @@ export function decodeBytesElements(data: Uint8Array): Uint8Array[] {
 export function int32Values(data: Uint8Array): Int32Array {
   return data.byteOffset % 4 === 0
     ? new Int32Array(data.buffer, data.byteOffset, data.byteLength >> 2)
-    : new Int32Array(data.slice().buffer, 0, data.byteLength >> 2);
+    : new Int32Array(copyOf(data), 0, data.byteLength >> 2);
 }
 
 export function fp32Values(data: Uint8Array): Float32Array {
   return data.byteOffset % 4 === 0
     ? new Float32Array(data.buffer, data.byteOffset, data.byteLength >> 2)
-    : new Float32Array(data.slice().buffer, 0, data.byteLength >> 2);
+    : new Float32Array(copyOf(data), 0, data.byteLength >> 2);
+}
+
+/** Not `slice`: a Buffer's slice is a view of the same memory, at the same odd offset. */
+function copyOf(data: Uint8Array): ArrayBuffer {
+  return new Uint8Array(data).buffer;
 }
 
 function bytesOf(array: Int32Array | Float32Array | BigUint64Array): Uint8Array {

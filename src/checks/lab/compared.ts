@@ -1,0 +1,64 @@
+import { type Comparison, compareIds, compareText, failsUnder, firstDivergence, tally } from '#checks/compare/index.ts';
+import type { Answer } from '#checks/laws/index.ts';
+import type { Failure } from '#report/types.ts';
+import type { Transcript } from '#core/transcript/index.ts';
+import type { Outcome } from './claim.ts';
+import { summarised } from './judged.ts';
+import type { Lab } from './lab.ts';
+import { viewOf } from './replay.ts';
+import { sidesOf } from './sides.ts';
+
+export interface Compared {
+  readonly transcript: Transcript;
+  readonly truth: Answer;
+  /** Answers of other requests that ran at the same time, to recognise contamination. */
+  readonly foreign?: readonly { readonly request: string; readonly text: string }[];
+}
+
+/** Compares answers with accepted ones and says what that proves: counts by verdict and a bound. */
+export function compared(lab: Lab, claimId: string, law: string, cases: readonly Compared[], unit: string, more: Partial<Outcome> = {}): Outcome {
+  let tokens = 0;
+  const failures: Failure[] = [];
+  const comparisons: Comparison[] = [];
+  for (const c of cases) {
+    const comparison = compareOne(lab, c);
+    comparisons.push(comparison);
+    tokens += comparison.divergence?.token ?? c.truth.ids.length;
+    if (!failsUnder(lab.policy, comparison.verdict)) continue;
+    const sides = sidesOf(lab, c.transcript, c.truth);
+    failures.push({
+      law,
+      code: comparison.verdict,
+      text: comparison.text,
+      verdict: comparison.verdict,
+      case: viewOf(c.transcript.case),
+      ...(sides === undefined ? {} : { sides }),
+      replay: `${lab.parts.replayBase} ${claimId}`,
+    });
+  }
+  const total = tally(comparisons, tokens, lab.policy);
+  const notes = Object.entries(total.counts).filter(([v, n]) => v !== 'identical' && n > 0).map(([v, n]) => `${n} ${v}`);
+  return { n: total.n, k: total.n - total.counts.identical, unit, rate: true, failures: summarised(failures), verdict: total.worst, notes, ...more };
+}
+
+function compareOne(lab: Lab, c: Compared): Comparison {
+  const { transcript: t, truth } = c;
+  const options = lab.compareOptions({ sampled: t.case.request.sampling.kind === 'sampled', ...(c.foreign === undefined ? {} : { foreign: c.foreign }) });
+  if (t.errors.length > 0 || t.ending !== 'complete') {
+    const first = t.errors[0];
+    return { verdict: 'structural', divergence: undefined, text: first === undefined ? `no whole answer: the exchange ended as ${t.ending}` : `no answer: ${first.code} ${first.message}` };
+  }
+  if (t.case.route === 'raw') return compareIds(truth, { ids: t.ids }, options);
+  const alone = t.case.mode === 'stream' && !lab.profile.models.streamedTextHoldsBackPartialCharacters.value;
+  const served = t.text;
+  if (t.case.route === 'openai-chat' && t.case.mode === 'unary' && !lab.profile.openai.chatExcludesInput.value) {
+    const prompt = lab.tokenizer.decode(truth.promptIds);
+    return compareText(truth, served.startsWith(prompt) ? served.slice(prompt.length) : served, options);
+  }
+  return compareText(truth, served, alone ? { ...options, form: 'chunk-alone' } : options);
+}
+
+/** Whether two transcripts of one request gave the same answer, by what the route shows. */
+export function sameAnswer(a: Transcript, b: Transcript): boolean {
+  return a.case.route === 'raw' ? firstDivergence(a.ids, b.ids) < 0 : a.text === b.text;
+}

@@ -1,0 +1,68 @@
+import { type Answer, type Law, type LawContext, type Violation, judge } from '#checks/laws/index.ts';
+import type { Failure } from '#report/types.ts';
+import type { Transcript } from '#core/transcript/index.ts';
+import type { Outcome } from './claim.ts';
+import type { Lab } from './lab.ts';
+import { viewOf } from './replay.ts';
+import { sidesOf } from './sides.ts';
+
+export interface Judged {
+  readonly transcript: Transcript;
+  readonly truth?: Answer | undefined;
+  readonly reference?: Transcript | undefined;
+  readonly foreignMarks?: readonly string[] | undefined;
+}
+
+/** Most failures of one claim look alike: the first few are enough for a reader, the rest are counted. */
+const SHOWN = 5;
+
+/**
+ * Holds transcripts to laws. A case exercised the claim when at least one of its laws applied to it; a law that applied
+ * to none is a failure of its own, since it would hold by vacuum.
+ */
+export function judged(lab: Lab, claimId: string, cases: readonly Judged[], laws: readonly Law[], unit: string, more: Partial<Outcome> = {}): Outcome {
+  const byTranscript = new Map(cases.map((c) => [c.transcript, c]));
+  const contextOf = (t: Transcript): LawContext => {
+    const own = byTranscript.get(t);
+    return { ...lab.lawContext(own?.truth), reference: own?.reference, foreignMarks: own?.foreignMarks };
+  };
+  const verdict = judge(byTranscript.keys(), laws, contextOf);
+  const failures: Failure[] = verdict.violations.map(({ transcript, violation }) => failureOf(lab, claimId, transcript, violation, byTranscript.get(transcript)?.truth));
+  for (const law of laws) {
+    if (verdict.exercised.get(law.id) === 0) failures.push({ law: law.id, code: 'not-exercised', text: `none of ${cases.length} cases exercised the law "${law.statement}"` });
+  }
+  const exercised = cases.filter(({ transcript }) => laws.some((law) => (law.routes === 'all' || law.routes.includes(transcript.case.route)) && law.applies(transcript, contextOf(transcript))));
+  const broken = new Set(verdict.violations.map((v) => v.transcript));
+  return {
+    n: exercised.length,
+    k: broken.size,
+    unit,
+    rate: false,
+    failures: summarised(failures),
+    gaps: verdict.gapsMet,
+    gapsGone: verdict.gapsGone,
+    ...more,
+  };
+}
+
+export function failureOf(lab: Lab, claimId: string, t: Transcript, violation: Violation, truth?: Answer): Failure {
+  const sides = truth === undefined ? undefined : sidesOf(lab, t, truth);
+  return {
+    law: violation.law,
+    code: violation.code,
+    text: violation.text,
+    case: viewOf(t.case),
+    ...(sides === undefined ? {} : { sides }),
+    replay: `${lab.parts.replayBase} ${claimId}`,
+  };
+}
+
+export function summarised(failures: readonly Failure[]): readonly Failure[] {
+  if (failures.length <= SHOWN) return failures;
+  const byLaw = new Map<string, number>();
+  for (const f of failures) byLaw.set(f.law, (byLaw.get(f.law) ?? 0) + 1);
+  // One of each law first, so that no law is hidden by another's many failures.
+  const first = [...byLaw.keys()].map((law) => failures.find((f) => f.law === law)!);
+  const rest = failures.filter((f) => !first.includes(f)).slice(0, Math.max(0, SHOWN - first.length));
+  return [...first, ...rest];
+}

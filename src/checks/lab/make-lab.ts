@@ -1,0 +1,66 @@
+import type { RunConfig } from '#core/config/index.ts';
+import { PROFILES } from '#core/profile/index.ts';
+import type { RouteId } from '#core/request/index.ts';
+import type { Endpoints, Health } from '#targets/types.ts';
+import { connect } from '#wire/clients/index.ts';
+import { loadTokenizer } from '#wire/tokenizer/index.ts';
+import { type Budget, Lab, type LabParts } from './lab.ts';
+import { promptPool } from './goldens.ts';
+import { makePlan } from './plan.ts';
+
+/** One answer of a few dozen tokens takes milliseconds here and seconds on a busy GPU; half a minute means it hangs. */
+const CASE_DEADLINE_MS = 30_000;
+
+export const ORDINARY: Budget = { scale: 1, propertyRuns: 12 };
+
+export interface LabOptions {
+  readonly config: RunConfig;
+  readonly endpoints: Endpoints;
+  readonly identity: Readonly<Record<string, string>>;
+  readonly health: () => Promise<Health>;
+  readonly budget?: Budget;
+  readonly restart?: LabParts['restart'];
+  readonly deadlineMs?: number;
+}
+
+/** Connects to a running target. The connections close when the lab's parts are disposed. */
+export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab } & AsyncDisposable> {
+  const { config, endpoints } = options;
+  const profile = PROFILES[config.profile]!;
+  const tokenizer = loadTokenizer(config.tokenizer);
+  const clients = connect(endpoints);
+  const notServed = new Map<RouteId, string>();
+  for (const [route, model] of [['raw', 'tensorrt_llm'], ['ensemble', 'ensemble'], ['generate', 'ensemble']] as const) {
+    if (!(await clients.grpc.modelReady(model, '', { deadlineMs: 5000 }))) notServed.set(route, `the target has no model ${model}`);
+  }
+  if (endpoints.openai === undefined) for (const route of ['openai-completions', 'openai-chat'] as const) notServed.set(route, 'the target has no OpenAI front end');
+  const lab = new Lab({
+    endpoints,
+    clients,
+    tokenizer,
+    profile,
+    policy: config.policy,
+    plan: makePlan(promptPool(tokenizer), config.seed),
+    budget: options.budget ?? ORDINARY,
+    goldensDir: config.goldens,
+    notServed,
+    owned: config.target !== 'external',
+    restart: options.restart,
+    health: options.health,
+    deadlineMs: options.deadlineMs ?? CASE_DEADLINE_MS,
+    identity: options.identity,
+    replayBase: replayCommand(config),
+  });
+  return { lab, [Symbol.asyncDispose]: () => clients[Symbol.asyncDispose]() };
+}
+
+/** The command that repeats a claim of this run; the caller adds the claim's id. */
+function replayCommand(config: RunConfig): string {
+  const words = ['npx lockstep check'];
+  if (config.target !== 'embedded') words.push(`--target ${config.target}`);
+  for (const key of ['grpc', 'http', 'metrics', 'openai'] as const) if (config[key] !== undefined) words.push(`--${key} ${config[key]}`);
+  if (config.profile !== 'default') words.push(`--profile ${config.profile}`);
+  for (const fault of config.faults) words.push(`--fault ${fault}`);
+  words.push(`--seed ${config.seed}`);
+  return words.join(' ');
+}

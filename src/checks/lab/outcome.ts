@@ -1,0 +1,11 @@
+import type { Failure } from '#report/types.ts';
+import type { Outcome } from './claim.ts';
+
+/** Laws of which one counter-example is enough: `k` counts broken cases, no bound is claimed. */
+export function structural(n: number, unit: string, failures: readonly Failure[], more: Partial<Outcome> = {}): Outcome {
+  return { n, k: failures.length, unit, rate: false, failures, ...more };
+}
+
+export function notServed(reason: string): Outcome {
+  return { n: 0, k: 0, unit: '', rate: false, failures: [], notServed: reason };
+}

@@ -1,0 +1,151 @@
+/**
+ * What running servers were seen to do against a law, each deviation exact (docs/observed.md has the observations).
+ * A gap excuses its own deviation and nothing else: a text that is wrong in another way stays a violation.
+ */
+import type { Transcript } from '#core/transcript/index.ts';
+import { deltasEqualWhole } from './deltas-equal-whole.ts';
+import { noBrokenUtf8 } from './no-broken-utf8.ts';
+import { answered, dataEvents, OPENAI_ROUTES, rightPromptIds, TEXT_ROUTES, textsAlone } from './observed.ts';
+import { stopWords } from './stop-words.ts';
+import type { Gap, Law, LawContext } from './types.ts';
+
+/** Code of a violation of `cancel-frees` (a law about a server, in suites/): the engine went on to its natural end. */
+export const ENGINE_RAN_ON = 'engine-ran-on';
+/** Code of a violation of `cancel-frees`: the close was noticed, but only with the next response. */
+export const CLOSE_SEEN_LATE = 'close-seen-late';
+
+/** The same transcript as such a server would have given it; undefined when the events do not fit one token each. */
+function decodedAlone(t: Transcript, context: LawContext): Transcript | undefined {
+  const { truth, tokenizer } = context;
+  if (truth === undefined) return undefined;
+  // One more, empty, when EOS ended the answer.
+  const texts = truth.finish === 'eos' ? [...textsAlone(tokenizer, truth), ''] : textsAlone(tokenizer, truth);
+  const data = dataEvents(t);
+  if (answered(t) ? data.length !== texts.length : data.length > texts.length) return undefined;
+  const textEnd = new Int32Array(t.events);
+  let text = '';
+  let k = 0;
+  for (let event = 0; event < t.events; event++) {
+    if (data[k] === event) text += texts[k++];
+    textEnd[event] = text.length;
+  }
+  return { ...t, text, textEnd };
+}
+
+function chunkGap(id: string, law: Law, deviation: string): Gap {
+  return {
+    id,
+    law: law.id,
+    routes: TEXT_ROUTES,
+    mode: 'stream',
+    axis: 'models',
+    releases: ['0.7', '0.14', '1.x'],
+    deviation,
+    thread: 'triton-inference-server/tensorrtllm_backend#34',
+    listed: (profile) => !profile.models.streamedTextHoldsBackPartialCharacters.value,
+    shows(t, context) {
+      const alone = answered(t) ? decodedAlone(t, context) : undefined;
+      return alone !== undefined && law.check(alone, context).length > 0;
+    },
+    explains(t, _violation, context) {
+      const alone = decodedAlone(t, context);
+      return alone !== undefined && alone.text === t.text && alone.textEnd.every((end, event) => end === t.textEnd[event]);
+    },
+  };
+}
+
+const isCancelled = (t: Transcript) => t.ending === 'cancelled';
+
+export const GAPS: readonly Gap[] = [
+  chunkGap('chunk-decoded-alone', deltasEqualWhole, "Every event's text is the decode of that response's ids alone."),
+  chunkGap('chunk-decoded-alone-characters', noBrokenUtf8, 'So a character of several tokens arrives as one U+FFFD per token.'),
+  chunkGap('chunk-decoded-alone-stop-words', stopWords, 'So a stop phrase with such a character does not appear in the text.'),
+  {
+    id: 'finish-reason-always-stop',
+    law: 'finish-reason-true',
+    routes: OPENAI_ROUTES,
+    mode: 'both',
+    axis: 'openai',
+    releases: ['r24.11', 'r25.12', 'main'],
+    deviation: 'finish_reason is "stop" for an answer that max_tokens ended.',
+    thread: 'docs/observed.md#openai-front-end-r25-12',
+    listed: (profile) => profile.openai.finishReasonAlwaysStop.value,
+    shows: (t, { truth }) => answered(t) && truth?.finish === 'length',
+    explains: (t, violation, { truth }) => violation.code === 'wrong' && truth?.finish === 'length' && t.finishReasons[0]?.reason === 'stop',
+  },
+  {
+    id: 'chat-returns-prompt',
+    law: 'text-is-true-decode',
+    routes: ['openai-chat'],
+    mode: 'unary',
+    axis: 'openai',
+    releases: ['r24.11', 'r25.12', 'main'],
+    deviation: 'The content is the decode of prompt and answer ids together, special tokens skipped, no separator.',
+    thread: 'docs/observed.md#openai-front-end-r25-12',
+    listed: (profile) => !profile.openai.chatExcludesInput.value,
+    shows: (t, context) => answered(t) && context.truth !== undefined && promptAndAnswer(context) !== context.truth.text,
+    explains: (t, _violation, context) => t.text === promptAndAnswer(context),
+  },
+  {
+    id: 'double-bos',
+    law: 'prompt-ids',
+    routes: ['openai-chat'],
+    mode: 'both',
+    axis: 'openai',
+    releases: ['r24.11', 'r25.12', 'main'],
+    deviation: 'The rendered template keeps its BOS text and preprocessing adds another: one prompt token more.',
+    thread: 'vllm-project/vllm#27515',
+    listed: (profile) => profile.openai.doubleBos.value,
+    shows: (t, context) => answered(t) && t.usage !== undefined && templateHasBos(t, context),
+    explains: (t, _violation, { tokenizer }) => t.usage?.promptTokens === rightPromptIds(tokenizer, t.case.request).length + 1,
+  },
+  {
+    id: 'ensemble-cancel-runs-on',
+    law: 'cancel-frees',
+    routes: ['ensemble', 'generate'],
+    mode: 'both',
+    axis: 'core',
+    releases: ['2.51'],
+    deviation: 'The cancel reaches only steps that are scheduled later; the running engine goes on to its natural end.',
+    thread: 'triton-inference-server/server#7077',
+    listed: (profile) => !profile.core.ensembleCancelReachesRunningStep.value,
+    shows: isCancelled,
+    explains: (_t, violation) => violation.code === ENGINE_RAN_ON,
+  },
+  {
+    id: 'openai-disconnect-runs-on',
+    law: 'cancel-frees',
+    routes: OPENAI_ROUTES,
+    mode: 'both',
+    axis: 'openai',
+    releases: ['r24.11', 'r25.12', 'main'],
+    deviation: 'A client that goes away stops nothing; the engine goes on to its natural end.',
+    thread: 'docs/observed.md#openai-front-end-r25-12',
+    listed: (profile) => !profile.openai.disconnectCancels.value,
+    shows: isCancelled,
+    explains: (_t, violation) => violation.code === ENGINE_RAN_ON,
+  },
+  {
+    id: 'generate-close-unseen-while-silent',
+    law: 'cancel-frees',
+    routes: ['generate'],
+    mode: 'both',
+    axis: 'core',
+    releases: ['2.51'],
+    deviation: 'A closed HTTP connection is noticed only when the model sends its next response.',
+    thread: 'triton-inference-server/server#7077',
+    listed: (profile) => !profile.core.httpCloseSeenWhileSilent.value,
+    shows: isCancelled,
+    explains: (_t, violation) => violation.code === CLOSE_SEEN_LATE,
+  },
+];
+
+function promptAndAnswer({ truth, tokenizer }: LawContext): string | undefined {
+  return truth && tokenizer.decode([...truth.promptIds, ...truth.ids], { skipSpecialTokens: true });
+}
+
+function templateHasBos(t: Transcript, { tokenizer }: LawContext): boolean {
+  const { prompt } = t.case.request;
+  const bos = tokenizer.bosId === undefined ? undefined : tokenizer.tokenText(tokenizer.bosId);
+  return prompt.kind === 'messages' && bos !== undefined && tokenizer.applyChatTemplate(prompt.messages, { addGenerationPrompt: true }).startsWith(bos);
+}

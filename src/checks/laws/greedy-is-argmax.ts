@@ -1,0 +1,29 @@
+import { answered, nameId, violationOf } from './observed.ts';
+import type { Law } from './types.ts';
+
+const broken = violationOf('greedy-is-argmax');
+
+/**
+ * Logits of the first token in the wrong tensor, or read with the wrong type, show here (class K of docs/faults.md).
+ * Served logits are those before min_tokens suppresses EOS, so requests that ask for it are left out.
+ */
+export const greedyIsArgmax: Law = {
+  id: 'greedy-is-argmax',
+  statement: 'A greedy answer takes the most likely token at every step: the runner-up is another token, behind or level.',
+  routes: ['raw'],
+  applies: (t) => answered(t) && t.case.request.sampling.kind === 'greedy' && t.case.request.limits.minTokens === undefined && t.margins.length > 0,
+  check(t, context) {
+    const steps = t.margins.length;
+    if (steps < t.ids.length || steps > t.ids.length + 1) {
+      return [broken('steps', `${steps} rows of logits were served for ${t.ids.length} ids`)];
+    }
+    for (let token = 0; token < steps; token++) {
+      const margin = t.margins[token] as number;
+      if (!(margin >= 0) || margin === Infinity) return [broken('margin', `the margin at token ${token} is ${margin}`, { token })];
+      if (margin > 0 && token < t.ids.length && t.runnerUps[token] === t.ids[token]) {
+        return [broken('not-argmax', `${nameId(t.ids[token], context)} was chosen at token ${token} and is only second, ${margin} behind`, { token })];
+      }
+    }
+    return [];
+  },
+};

@@ -1,0 +1,116 @@
+/** What several laws ask of a transcript. */
+import { FLAG, idsOfEvent, textOfEvent, type Transcript } from '#core/transcript/index.ts';
+import type { Request, RouteId } from '#core/request/index.ts';
+import type { Tokenizer } from '#wire/tokenizer/index.ts';
+import type { Answer, LawContext, Violation } from './types.ts';
+
+export const TEXT_ROUTES: readonly RouteId[] = ['ensemble', 'generate', 'openai-completions', 'openai-chat'];
+export const GRPC_ROUTES: readonly RouteId[] = ['raw', 'ensemble'];
+export const OPENAI_ROUTES: readonly RouteId[] = ['openai-completions', 'openai-chat'];
+
+export function isRaw(t: Transcript): boolean {
+  return t.case.route === 'raw';
+}
+
+export function isOpenAi(t: Transcript): boolean {
+  return OPENAI_ROUTES.includes(t.case.route);
+}
+
+export function isStream(t: Transcript): boolean {
+  return t.case.mode === 'stream';
+}
+
+/** An exchange that ran to its end without an error: what most laws speak about. `answers-at-all` names the others. */
+export function answered(t: Transcript): boolean {
+  return t.ending === 'complete' && t.errors.length === 0 && t.events > 0;
+}
+
+export function hasFlag(t: Transcript, event: number, flag: number): boolean {
+  return ((t.flags[event] as number) & flag) !== 0;
+}
+
+/** Indices of the events that carry a part of the answer: outputs, a delta, a choice; not roles, usage or markers. */
+export function dataEvents(t: Transcript): number[] {
+  const events: number[] = [];
+  for (let i = 0; i < t.events; i++) {
+    if (hasFlag(t, i, FLAG.data) && !hasFlag(t, i, FLAG.role | FLAG.error)) events.push(i);
+  }
+  return events;
+}
+
+/** The mark of the last response on this route, or undefined where the route has none (`generate` just ends). */
+export function endFlag(t: Transcript): number | undefined {
+  if (isOpenAi(t)) return FLAG.finish;
+  return t.case.route === 'generate' ? undefined : FLAG.final;
+}
+
+export function isEmptyEvent(t: Transcript, event: number): boolean {
+  return isRaw(t) ? idsOfEvent(t, event).length === 0 : textOfEvent(t, event) === '';
+}
+
+/** The first index where two lists differ; the shorter length when one is a prefix of the other; -1 when equal. */
+export function firstDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  const n = Math.min(a.length, b.length);
+  for (let i = 0; i < n; i++) if (a[i] !== b[i]) return i;
+  return a.length === b.length ? -1 : n;
+}
+
+/** The same for texts, by UTF-16 index. */
+export function firstTextDifference(a: string, b: string): number {
+  if (a === b) return -1;
+  const n = Math.min(a.length, b.length);
+  for (let i = 0; i < n; i++) if (a.charCodeAt(i) !== b.charCodeAt(i)) return i;
+  return n;
+}
+
+/** Per token of the answer: whether it may stand alone without text, as a part of a character or a special token. */
+export const mayBeTextless = remembered((tokenizer: Tokenizer, truth: Answer): readonly boolean[] => {
+  const decoder = tokenizer.stream();
+  const alone = textsAlone(tokenizer, truth);
+  return truth.ids.map((id, k) => decoder.push([id]) === '' || alone[k] === '');
+});
+
+/** The decode of every id of the answer by itself. */
+export const textsAlone = remembered((tokenizer: Tokenizer, truth: Answer): readonly string[] =>
+  truth.ids.map((id) => tokenizer.decode([id], { skipSpecialTokens: true })),
+);
+
+/** The ids of the request's prompt, one BOS, as the tokenizer makes them (for a conversation: with its template). */
+export const rightPromptIds = remembered((tokenizer: Tokenizer, { prompt }: Request): readonly number[] => {
+  if (prompt.kind === 'ids') return prompt.ids;
+  if (prompt.kind === 'text') return tokenizer.encode(prompt.text, { addSpecialTokens: true });
+  const rendered = tokenizer.applyChatTemplate(prompt.messages, { addGenerationPrompt: true });
+  const ids = tokenizer.encode(rendered, { addSpecialTokens: false });
+  return tokenizer.bosId !== undefined && ids[0] !== tokenizer.bosId ? [tokenizer.bosId, ...ids] : ids;
+});
+
+/** Answers and requests are read-only, and a load run meets the same few thousands of times: work once for each. */
+function remembered<A extends object, B extends object, R>(work: (a: A, b: B) => R): (a: A, b: B) => R {
+  const known = new WeakMap<A, WeakMap<B, R>>();
+  return (a, b) => {
+    let results = known.get(a);
+    if (results === undefined) known.set(a, (results = new WeakMap()));
+    let result = results.get(b);
+    if (result === undefined) results.set(b, (result = work(a, b)));
+    return result;
+  };
+}
+
+/** A short quotation for a sentence, around the place of interest. */
+export function quote(text: string, at = 0): string {
+  const from = Math.max(0, at - 12);
+  const part = text.slice(from, at + 24);
+  return JSON.stringify(`${from > 0 ? '…' : ''}${part}${at + 24 < text.length ? '…' : ''}`);
+}
+
+/** Names the id and its spelling: `318 " red"`. */
+export function nameId(id: number | undefined, context: LawContext): string {
+  if (id === undefined) return 'nothing';
+  const text = context.tokenizer.tokenText(id);
+  return text === undefined ? `${id} (no such token)` : `${id} ${JSON.stringify(context.tokenizer.specialIds.has(id) ? text : context.tokenizer.decode([id]))}`;
+}
+
+/** A maker of violations of one law. */
+export function violationOf(law: string): (code: string, text: string, at?: Violation['at']) => Violation {
+  return (code, text, at) => (at === undefined ? { law, code, text } : { law, code, text, at });
+}

@@ -1,0 +1,82 @@
+import type { Case } from '#core/request/index.ts';
+import { FLAG, type Transcript, TranscriptBuilder } from '#core/transcript/index.ts';
+import type { ReleaseProfile } from '#core/profile/index.ts';
+import type { Tokenizer } from '#wire/tokenizer/index.ts';
+import { rightFinishReason } from './finish-reason-true.ts';
+import { rightPromptIds } from './observed.ts';
+import type { Answer } from './types.ts';
+
+/** What a server of this profile that has no other fault serves for an answer: the subject that tests break. */
+export function rightTranscript(c: Case, answer: Answer, tokenizer: Tokenizer, profile: ReleaseProfile): Transcript {
+  const b = new TranscriptBuilder(c, c.route === 'raw' ? { ids: Int32Array.from(answer.promptIds) } : { text: 'prompt' });
+  if (c.mode === 'stream') stream(b, c, answer, tokenizer, profile);
+  else whole(b, c, answer, tokenizer, profile);
+  return b.seal('complete');
+}
+
+function whole(b: TranscriptBuilder, c: Case, answer: Answer, tokenizer: Tokenizer, profile: ReleaseProfile): void {
+  b.event(FLAG.data | (c.route === 'raw' || c.route === 'ensemble' ? FLAG.final : 0));
+  if (c.route === 'raw') {
+    for (const [k, id] of answer.ids.entries()) token(b, id, answer.logProbs[k]);
+    b.sequenceLength(answer.ids.length);
+    margins(b, answer, 0, answer.margins.length);
+    cumulative(b, answer);
+    return;
+  }
+  const withPrompt = c.route === 'openai-chat' && !profile.openai.chatExcludesInput.value;
+  b.text(withPrompt ? tokenizer.decode([...answer.promptIds, ...answer.ids], { skipSpecialTokens: true }) : answer.text);
+  if (c.route.startsWith('openai')) {
+    b.finishReason(reason(answer, profile));
+    usage(b, c, answer, tokenizer, profile);
+  }
+}
+
+function stream(b: TranscriptBuilder, c: Case, answer: Answer, tokenizer: Tokenizer, profile: ReleaseProfile): void {
+  const openai = c.route.startsWith('openai');
+  const n = answer.ids.length + (answer.finish === 'eos' ? 1 : 0);
+  const decoder = tokenizer.stream();
+  if (c.route === 'openai-chat') b.event(FLAG.role);
+  for (let k = 0; k < n; k++) {
+    const last = k === n - 1;
+    const id = answer.ids[k];
+    b.event(FLAG.data | (last && (c.route === 'raw' || c.route === 'ensemble') ? FLAG.final : 0));
+    if (c.route === 'raw') {
+      if (id !== undefined) token(b, id, answer.logProbs[k]);
+      b.sequenceLength(id === undefined ? 0 : 1);
+      margins(b, answer, k, k + 1);
+    } else if (profile.models.streamedTextHoldsBackPartialCharacters.value) {
+      b.text((id === undefined ? '' : decoder.push([id])) + (last ? decoder.flush() : ''));
+    } else {
+      b.text(id === undefined ? '' : tokenizer.decode([id], { skipSpecialTokens: true }));
+    }
+    if (last && openai) b.finishReason(reason(answer, profile));
+  }
+  if (c.route === 'raw') cumulative(b, answer);
+  if (!openai) return;
+  b.event(0);
+  usage(b, c, answer, tokenizer, profile);
+  b.event(FLAG.done);
+}
+
+function token(b: TranscriptBuilder, id: number, logProb: number | undefined): void {
+  b.id(id);
+  if (logProb !== undefined) b.logProb(logProb);
+}
+
+function margins(b: TranscriptBuilder, answer: Answer, from: number, to: number): void {
+  for (let k = from; k < Math.min(to, answer.margins.length); k++) b.margin(answer.margins[k] as number, answer.runnerUps[k] as number);
+}
+
+function cumulative(b: TranscriptBuilder, answer: Answer): void {
+  if (answer.logProbs.length > 0) b.cumLogProb(answer.logProbs.slice(0, answer.ids.length).reduce((x, y) => x + y, 0));
+}
+
+function reason(answer: Answer, profile: ReleaseProfile): string {
+  return profile.openai.finishReasonAlwaysStop.value ? 'stop' : rightFinishReason(answer.finish);
+}
+
+function usage(b: TranscriptBuilder, c: Case, answer: Answer, tokenizer: Tokenizer, profile: ReleaseProfile): void {
+  const right = rightPromptIds(tokenizer, c.request).length;
+  const doubled = c.route === 'openai-chat' && profile.openai.doubleBos.value ? 1 : 0;
+  b.usage({ promptTokens: right + doubled, completionTokens: answer.ids.length });
+}

@@ -1,0 +1,19 @@
+import type { RouteId } from '#core/request/index.ts';
+import { ensemble } from './ensemble.ts';
+import { generate } from './generate.ts';
+import { openAiChat } from './openai-chat.ts';
+import { openAiCompletions } from './openai-completions.ts';
+import { raw } from './raw.ts';
+import type { Route } from './types.ts';
+
+export type { Cancel, Route, RouteContext, RunOptions } from './types.ts';
+export { promptIds, promptText } from './prompt.ts';
+
+/** Every way through a target, by id. */
+export const ROUTES: Readonly<Record<RouteId, Route>> = {
+  raw,
+  ensemble,
+  generate,
+  'openai-completions': openAiCompletions,
+  'openai-chat': openAiChat,
+};

@@ -1,0 +1,130 @@
+/** From the output tensors of one message to the transcript. One reader per exchange, since counts add up. */
+import { LockstepError } from '#core/errors/index.ts';
+import type { TranscriptBuilder } from '#core/transcript/index.ts';
+import type { InferMessage } from '#wire/clients/index.ts';
+import { decodeBytesElements, elementCount, fp32Values, int32Values, type Tensor } from '#wire/protocol/tensors.ts';
+import { margins } from './margins.ts';
+
+/** Adds what a message carries to the builder's current event. Errors: `tensor-malformed`. */
+export type MessageReader = (message: InferMessage) => void;
+
+/** Outputs of `tensorrt_llm`: output_ids INT32 [1, beams, n], sequence_length INT32 [1, beams], log-probabilities, logits, counts. */
+export function rawReader(builder: TranscriptBuilder): MessageReader {
+  const counts = tokenCounter(builder);
+  return (message) => {
+    let ids: Tensor | undefined;
+    let length: number | undefined;
+    for (const output of message.outputs) {
+      if (output.name === 'output_ids') ids = output;
+      else if (output.name === 'sequence_length') length = int32s(output)[0];
+      else if (output.name === 'generation_logits') for (const m of margins(output)) builder.margin(m.margin, m.runnerUp);
+      else common(output, builder, counts);
+    }
+    if (ids !== undefined) addIds(ids, length, builder);
+    // Keeps one entry per event with data, so that laws can pair them.
+    builder.sequenceLength(length ?? -1);
+  };
+}
+
+/** Outputs of `ensemble`: text_output BYTES [sequences], log-probabilities, counts. */
+export function textReader(builder: TranscriptBuilder): MessageReader {
+  const counts = tokenCounter(builder);
+  return (message) => {
+    for (const output of message.outputs) {
+      if (output.name === 'text_output') addText(output, builder);
+      else common(output, builder, counts);
+    }
+  };
+}
+
+/** The first beam's ids: as many as sequence_length says, -1 is padding. */
+function addIds(tensor: Tensor, length: number | undefined, builder: TranscriptBuilder): void {
+  const ids = int32s(tensor);
+  const row = tensor.shape.at(-1) ?? 0;
+  const end = Math.min(length ?? row, row);
+  for (let i = 0; i < end; i++) {
+    const id = ids[i] as number;
+    if (id === -1) break;
+    builder.id(id);
+  }
+}
+
+function addText(tensor: Tensor, builder: TranscriptBuilder): void {
+  const elements = decodeBytesElements(tensor.data);
+  if (elements.length !== 1) builder.error('malformed', `text_output has ${elements.length} elements, expected 1`);
+  const bytes = elements[0];
+  if (bytes === undefined) return;
+  const { text, lost } = decodeUtf8(bytes);
+  if (lost) builder.error('invalid-utf8', `text_output is not valid UTF-8: ${Buffer.from(bytes).toString('hex')}`);
+  builder.text(text);
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decodeUtf8(bytes: Uint8Array): { readonly text: string; readonly lost: boolean } {
+  try {
+    return { text: UTF8.decode(bytes), lost: false };
+  } catch {
+    return { text: Buffer.from(bytes).toString('utf8'), lost: true };
+  }
+}
+
+function common(output: Tensor, builder: TranscriptBuilder, counts: TokenCounter): void {
+  switch (output.name) {
+    case 'output_log_probs':
+      for (const value of firstRow(output)) builder.logProb(value);
+      return;
+    case 'cum_log_probs':
+      for (const value of firstRow(output).subarray(0, 1)) builder.cumLogProb(value);
+      return;
+    case 'num_input_tokens':
+      counts.input(int32s(output)[0]);
+      return;
+    case 'num_output_tokens':
+      counts.output(int32s(output)[0]);
+      return;
+  }
+}
+
+export interface TokenCounter {
+  input(count: number | undefined): void;
+  output(count: number | undefined): void;
+}
+
+/** num_input_tokens is the same in every response, num_output_tokens counts what is in this one (as the OpenAI front end adds them up). */
+export function tokenCounter(builder: TranscriptBuilder): TokenCounter {
+  let promptTokens: number | undefined;
+  let completionTokens: number | undefined;
+  const tell = (): void => {
+    if (promptTokens !== undefined && completionTokens !== undefined) builder.usage({ promptTokens, completionTokens });
+  };
+  return {
+    input: (count) => {
+      promptTokens ??= count;
+      tell();
+    },
+    output: (count) => {
+      if (count !== undefined) completionTokens = (completionTokens ?? 0) + count;
+      tell();
+    },
+  };
+}
+
+function int32s(tensor: Tensor): Int32Array {
+  check(tensor, 'INT32');
+  return int32Values(tensor.data);
+}
+
+/** The first beam of FP32 [1, beams, n] or [1, beams]. */
+function firstRow(tensor: Tensor): Float32Array {
+  check(tensor, 'FP32');
+  return fp32Values(tensor.data).subarray(0, tensor.shape.at(-1) ?? 0);
+}
+
+function check(tensor: Tensor, datatype: 'INT32' | 'FP32'): void {
+  if (tensor.datatype === datatype && tensor.data.byteLength === 4 * elementCount(tensor.shape)) return;
+  throw new LockstepError(
+    'tensor-malformed',
+    `${tensor.name} is ${tensor.datatype} [${tensor.shape.join(', ')}] with ${tensor.data.byteLength} bytes, expected ${datatype} of that shape`,
+  );
+}

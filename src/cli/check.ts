@@ -1,0 +1,66 @@
+/** `lockstep check`: the claims, through vitest, with the project's own reporter. */
+import { createVitest } from 'vitest/node';
+import { PACKAGE_ROOT, resolveSettings, RUN_VARIABLE, toRunConfig, toRunVariable } from '#core/config/index.ts';
+import type { RunConfig } from '#core/config/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
+import type { RunReport } from '#report/index.ts';
+import { claimKey, claimPattern, LockstepReporter } from '#report/index.ts';
+import type { CommandContext } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { refuseUnknownFaults } from './faults.ts';
+
+const PROJECT = 'suites';
+
+export async function check(context: CommandContext): Promise<number> {
+  const { flags, env, cwd, signal } = context;
+  const config = toRunConfig(await resolveSettings({ command: 'check', flags: flags.layer, env, cwd }), cwd);
+  await refuseUnknownFaults(config.faults);
+  const report = await runSuites(config, flags.positionals, signal);
+  if (signal.aborted || report?.outcome === 'interrupted') return EXIT.interrupted;
+  if (report === undefined) throw new LockstepError('run-broken', 'the run ended without a report');
+  if (report.claims.length === 0 && report.errors.length === 0) throw nothingRan(flags.positionals);
+  if (report.outcome === 'held') return EXIT.held;
+  return report.outcome === 'failed' ? EXIT.failed : EXIT.impossible;
+}
+
+/** Errors: whatever the global set-up throws (`target-unreachable` and the like). */
+async function runSuites(config: RunConfig, filters: readonly string[], signal: AbortSignal): Promise<RunReport | undefined> {
+  process.env[RUN_VARIABLE] = toRunVariable(config);
+  let report: RunReport | undefined;
+  const reporter = new LockstepReporter({ onReport: (finished) => (report = finished) });
+  const vitest = await createVitest({
+    root: PACKAGE_ROOT,
+    project: [PROJECT],
+    watch: false,
+    run: true,
+    reporters: [reporter],
+    ...(filters.length > 0 ? { testNamePattern: claimPattern(filters) } : {}),
+  });
+  const cancel = () => void vitest.cancelCurrentRun('keyboard-input');
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    await vitest.start();
+  } catch (thrown) {
+    throw revive(thrown);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    await vitest.close();
+  }
+  return report;
+}
+
+/** The global set-up is loaded by vitest's own module runner, so its LockstepError is of another class with equal fields. */
+function revive(thrown: unknown): unknown {
+  if (!(thrown instanceof Error)) return thrown;
+  if (thrown.name !== 'LockstepError') {
+    return thrown.constructor.name === 'FilesNotFoundError' ? new LockstepError('no-claims', 'there are no claims in suites/', { hint: 'Run from a complete checkout.' }) : thrown;
+  }
+  const { code, message, hint, context, cause } = thrown as LockstepError;
+  return new LockstepError(code, message.replace(`[${code}] `, ''), { ...(hint === undefined ? {} : { hint }), context, cause });
+}
+
+function nothingRan(filters: readonly string[]): LockstepError {
+  return new LockstepError('no-claims', filters.length > 0 ? `no claim matches ${filters.join(' or ')}` : 'no claim ran', {
+    hint: `A filter is a part of a claim's key, such as ${claimKey('agreement', 'ensemble')}; \`lockstep check\` alone lists all of them as it runs.`,
+  });
+}

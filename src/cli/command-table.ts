@@ -1,0 +1,38 @@
+/** The commands, in help order. Their modules are loaded when they run, so that `--help` is instant. */
+import type { CommandName } from '#core/config/index.ts';
+import type { Command } from './command.ts';
+
+export interface CommandEntry {
+  readonly usage: string;
+  readonly summary: string;
+  /** Shown below the flags of the command's help. */
+  readonly examples: readonly string[];
+  readonly load: () => Promise<Command>;
+}
+
+export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
+  check: {
+    usage: 'lockstep check [filter…] [flags]',
+    summary: 'run the claims against a target; a filter is a part of "suite/claim"',
+    examples: ['lockstep check', 'lockstep check agreement streaming', 'lockstep check --target external --grpc gpu1:8001 --http gpu1:8000 --tokenizer ./llama'],
+    load: async () => (await import('./check.ts')).check,
+  },
+  serve: {
+    usage: 'lockstep serve [flags]',
+    summary: 'run the embedded Triton until Ctrl-C',
+    examples: ['lockstep serve', 'lockstep serve --list-faults', 'lockstep serve --fault ID --reduction batch'],
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  goldens: {
+    usage: 'lockstep goldens record|verify|update|list [flags]',
+    summary: 'record, verify, update or list the accepted answers',
+    examples: ['lockstep goldens verify', 'lockstep goldens update --filter colours'],
+    load: async () => (await import('./goldens.ts')).goldens,
+  },
+  doctor: {
+    usage: 'lockstep doctor [flags]',
+    summary: 'look at everything that a run needs, before the run',
+    examples: ['lockstep doctor', 'lockstep doctor --target external --grpc gpu1:8001 --http gpu1:8000'],
+    load: async () => (await import('./doctor/doctor.ts')).doctor,
+  },
+};

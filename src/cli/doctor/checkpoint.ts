@@ -1,0 +1,80 @@
+/** The tokenizer, the checkpoint beside it, and whether the two agree. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
+import type { Tokenizer } from '#wire/tokenizer/index.ts';
+import { loadTokenizer } from '#wire/tokenizer/index.ts';
+import type { Examination, Finding } from './finding.ts';
+import { fail, ok, warn } from './finding.ts';
+
+const WHAT = 'tokenizer';
+const REPAIR = 'Give --tokenizer the folder of the checkpoint that the target serves.';
+
+export const examineCheckpoint: Examination = async ({ settings, cwd }) => {
+  const folder = settings.tokenizer === undefined ? (settings.target === 'external' ? undefined : TINY_CHECKPOINT) : resolve(cwd, settings.tokenizer);
+  if (folder === undefined) return [fail(WHAT, 'target external needs one', 'Add --tokenizer DIR.')];
+  const shown = relative(cwd, folder).startsWith('..') ? folder : relative(cwd, folder) || '.';
+  let tokenizer: Tokenizer;
+  try {
+    tokenizer = loadTokenizer(folder);
+  } catch (thrown) {
+    const error = LockstepError.from(thrown);
+    return [fail(WHAT, `${shown}: ${error.message}`, error.hint ?? REPAIR)];
+  }
+  const found = ok(WHAT, `${shown}: ${tokenizer.vocabSize} tokens, sha256 ${tokenizer.hash.slice(0, 12)}`);
+  return [found, examineTemplate(tokenizer), ...examineModel(folder, tokenizer, settings.target === 'external')];
+};
+
+function examineTemplate(tokenizer: Tokenizer): Finding {
+  try {
+    tokenizer.applyChatTemplate([{ role: 'user', content: 'hello' }], { addGenerationPrompt: true });
+    return ok('chat template', 'renders a conversation');
+  } catch (thrown) {
+    return warn('chat template', LockstepError.from(thrown).message, 'Without it the chat route is not served; add one to tokenizer_config.json.');
+  }
+}
+
+interface ModelConfig {
+  readonly vocab_size?: number;
+  readonly bos_token_id?: number | null;
+  readonly eos_token_id?: number | readonly number[] | null;
+  readonly pad_token_id?: number | null;
+}
+
+function examineModel(folder: string, tokenizer: Tokenizer, external: boolean): readonly Finding[] {
+  const path = join(folder, 'config.json');
+  if (!existsSync(path)) {
+    if (external) return [warn('checkpoint', 'no config.json beside the tokenizer: it cannot be compared', 'Copy config.json of the served checkpoint there.')];
+    return [fail('checkpoint', 'config.json is missing', REPAIR)];
+  }
+  let config: ModelConfig;
+  try {
+    config = JSON.parse(readFileSync(path, 'utf8')) as ModelConfig;
+  } catch (thrown) {
+    return [fail('checkpoint', `config.json is no JSON: ${(thrown as Error).message}`, 'Restore the file.')];
+  }
+  const wrong = disagreements(config, tokenizer);
+  if (wrong.length > 0) return [fail('checkpoint', `config.json and tokenizer disagree: ${wrong.join('; ')}`, REPAIR)];
+  const weights = existsSync(join(folder, 'model.safetensors'));
+  if (!weights && !external) return [fail('checkpoint', 'model.safetensors is missing', 'Restore docker/checkpoint from version control.')];
+  const ids = `bos ${tokenizer.bosId ?? 'none'}, eos ${tokenizer.eosId ?? 'none'}, pad ${tokenizer.padId ?? 'none'}`;
+  return [ok('checkpoint', `vocabulary ${config.vocab_size ?? 'unknown'}, ${ids}; the tokenizer agrees`)];
+}
+
+/** A model may have more rows than the tokenizer has tokens (padding to a multiple), never fewer. */
+function disagreements(config: ModelConfig, tokenizer: Tokenizer): string[] {
+  const wrong: string[] = [];
+  if (config.vocab_size !== undefined && config.vocab_size < tokenizer.vocabSize) wrong.push(`${tokenizer.vocabSize} tokens, but vocab_size ${config.vocab_size}`);
+  const pairs = [
+    ['bos', config.bos_token_id, tokenizer.bosId],
+    ['eos', config.eos_token_id, tokenizer.eosId],
+    ['pad', config.pad_token_id, tokenizer.padId],
+  ] as const;
+  for (const [name, configured, known] of pairs) {
+    if (configured === undefined || configured === null || known === undefined) continue;
+    const allowed = Array.isArray(configured) ? (configured as readonly number[]) : [configured as number];
+    if (!allowed.includes(known)) wrong.push(`${name} is ${known} in the tokenizer and ${allowed.join(' or ')} in config.json`);
+  }
+  return wrong;
+}

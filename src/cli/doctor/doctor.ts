@@ -1,0 +1,60 @@
+/** `lockstep doctor`: looks at everything that a run needs and says what to do about it. */
+import { defaultSettings, resolveSettings } from '#core/config/index.ts';
+import type { Settings } from '#core/config/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
+import { styleFor } from '#report/index.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { examineCache } from './cache.ts';
+import { examineCheckpoint } from './checkpoint.ts';
+import { examineConfiguration } from './configuration.ts';
+import type { Examination, Finding } from './finding.ts';
+import { fail } from './finding.ts';
+import { examineGoldens } from './goldens.ts';
+import { examineNode } from './node.ts';
+import { examinePorts } from './ports.ts';
+import { examinePython } from './python.ts';
+import { examineTarget } from './target.ts';
+
+const EXAMINATIONS: readonly Examination[] = [
+  examineNode,
+  examineConfiguration,
+  examinePorts,
+  examineCheckpoint,
+  examineGoldens,
+  examineCache,
+  examinePython,
+  examineTarget,
+];
+
+const WHAT_CELLS = 14;
+
+export async function doctor({ flags, env, cwd, signal, terminal }: CommandContext): Promise<number> {
+  const style = styleFor(process.stdout, env);
+  const marks = { ok: style.good('ok  '), warn: style.warn('warn'), fail: style.bad('fail') };
+  const counts = { ok: 0, warn: 0, fail: 0 };
+  const show = (finding: Finding) => {
+    counts[finding.level]++;
+    terminal.out(`${marks[finding.level]}  ${finding.what.padEnd(WHAT_CELLS)} ${finding.text}`);
+    if (finding.next !== undefined) terminal.out(`${' '.repeat(WHAT_CELLS + 7)}${style.dim(`next: ${finding.next}`)}`);
+  };
+  let settings: Settings;
+  try {
+    settings = await resolveSettings({ command: 'doctor', flags: flags.layer, env, cwd });
+  } catch (thrown) {
+    const error = LockstepError.from(thrown);
+    show(fail('configuration', error.message, error.hint ?? 'Correct it.'));
+    settings = defaultSettings();
+  }
+  for (const examine of EXAMINATIONS) {
+    try {
+      for (const finding of await examine({ settings, env, cwd, signal })) show(finding);
+    } catch (thrown) {
+      show(fail('doctor', LockstepError.from(thrown).message, 'This look itself failed; please report it.'));
+    }
+    if (signal.aborted) return EXIT.interrupted;
+  }
+  terminal.out('');
+  terminal.out(counts.fail > 0 ? style.bad(`${counts.fail} to repair, ${counts.warn} to know, ${counts.ok} fine`) : style.good(`ready: ${counts.ok} fine, ${counts.warn} to know`));
+  return counts.fail > 0 ? EXIT.impossible : EXIT.held;
+}

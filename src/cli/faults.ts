@@ -1,0 +1,32 @@
+/** The embedded server's fault catalogue, as far as commands need it. */
+import { nearest } from '#core/config/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
+import type { Fault } from '#embedded/faults/types.ts';
+
+/** Loaded on demand: most runs have no faults. */
+export async function listFaults(): Promise<readonly Fault[]> {
+  // A name in a variable, since the catalogue is not needed to type-check a command.
+  const path = '#embedded/faults/index.ts';
+  const module = (await import(path)) as { readonly FAULTS: readonly Fault[] };
+  return module.FAULTS;
+}
+
+/** Errors: `fault-unknown`, with the nearest id that exists. */
+export async function refuseUnknownFaults(ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const known = (await listFaults()).map((fault) => fault.id);
+  const unknown = ids.find((id) => !known.includes(id));
+  if (unknown === undefined) return;
+  const meant = nearest(unknown, known);
+  throw new LockstepError('fault-unknown', `there is no fault ${unknown}`, {
+    hint: meant === undefined ? '`lockstep serve --list-faults` names them all.' : `Did you mean ${meant}?`,
+  });
+}
+
+/** One block per fault, grouped by class: id, what it breaks, which laws catch it. */
+export function formatFaults(faults: readonly Fault[]): string {
+  const blocks = [...Map.groupBy(faults, (fault) => fault.class)].map(([group, members]) =>
+    [group, ...members.map((fault) => `  ${fault.id}\n      ${fault.mechanism}\n      caught by ${fault.caughtBy.join(', ')}   ${fault.thread}`)].join('\n'),
+  );
+  return `${blocks.join('\n\n')}\n\n${faults.length} faults`;
+}

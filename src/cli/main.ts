@@ -1,0 +1,46 @@
+/** The program: signals, the last catch, the exit code. */
+import { nowNs } from '#core/clock/index.ts';
+import { formatError, LockstepError } from '#core/errors/index.ts';
+import { EXIT } from './exit-codes.ts';
+import { run } from './run.ts';
+
+/** One Ctrl-C can arrive twice, from the terminal and passed on by main.js. */
+const SAME_SIGNAL_NS = 300e6;
+
+const interrupt = new AbortController();
+let interruptedNs = 0;
+const onSignal = () => {
+  if (!interrupt.signal.aborted) {
+    interruptedNs = nowNs();
+    interrupt.abort(new LockstepError('interrupted', 'stopped by the user'));
+  } else if (nowNs() - interruptedNs > SAME_SIGNAL_NS) {
+    process.exit(EXIT.interrupted);
+  }
+};
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+// Started by main.js: its end ends this process too, however it came.
+if (process.connected) {
+  process.once('disconnect', onSignal);
+  process.channel?.unref();
+}
+// `lockstep check | head` ends the pipe early; that is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : EXIT.impossible));
+
+try {
+  process.exitCode = await run(process.argv.slice(2), {
+    env: process.env,
+    cwd: process.cwd(),
+    signal: interrupt.signal,
+    terminal: {
+      out: (text) => process.stdout.write(`${text}\n`),
+      error: (text) => process.stderr.write(`${text}\n`),
+      columns: process.stdout.columns ?? 100,
+    },
+  });
+} catch (thrown) {
+  const error = LockstepError.from(thrown);
+  process.exitCode = interrupt.signal.aborted || error.code === 'interrupted' ? EXIT.interrupted : EXIT.impossible;
+  process.stderr.write(`${formatError(error)}\n`);
+  // A defect of this program, not something that the reader did: only then does the place in the code help.
+  if (error.code === 'internal' && thrown instanceof Error) process.stderr.write(`${thrown.stack ?? ''}\n`);
+}

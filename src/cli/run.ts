@@ -1,0 +1,44 @@
+/** Arguments → exit code. */
+import { COMMAND_NAMES, nearest, parseFlags } from '#core/config/index.ts';
+import type { CommandName } from '#core/config/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
+import type { CommandContext } from './command.ts';
+import { COMMANDS } from './command-table.ts';
+import { EXIT } from './exit-codes.ts';
+import { helpFor, helpOverview } from './help.ts';
+import { versionLine } from './version.ts';
+
+export async function run(args: readonly string[], context: Omit<CommandContext, 'flags'>): Promise<number> {
+  const { terminal } = context;
+  const [word, ...rest] = args;
+  if (word === undefined || word === '--help' || word === '-h') {
+    terminal.out(helpOverview());
+    return word === undefined ? EXIT.impossible : EXIT.held;
+  }
+  if (word === 'help') {
+    const [topic] = rest;
+    terminal.out(topic === undefined ? helpOverview() : helpFor(commandOf(topic), terminal.columns));
+    return EXIT.held;
+  }
+  if (word === 'version' || word === '--version' || word === '-v') {
+    terminal.out(versionLine());
+    return EXIT.held;
+  }
+  const name = commandOf(word);
+  const flags = parseFlags(name, rest);
+  if (flags.help) {
+    terminal.out(helpFor(name, terminal.columns));
+    return EXIT.held;
+  }
+  const command = await COMMANDS[name].load();
+  return command({ ...context, flags });
+}
+
+function commandOf(word: string): CommandName {
+  const found = COMMAND_NAMES.find((name) => name === word);
+  if (found !== undefined) return found;
+  const meant = nearest(word, [...COMMAND_NAMES, 'help', 'version']);
+  throw new LockstepError('command-unknown', `there is no command ${word}`, {
+    hint: meant === undefined ? `Commands are: ${COMMAND_NAMES.join(', ')}.` : `Did you mean ${meant}?`,
+  });
+}

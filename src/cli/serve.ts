@@ -1,0 +1,51 @@
+/** `lockstep serve`: the embedded Triton in the foreground. */
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { MODEL_REPOSITORY, resolveSettings, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
+import { startEmbeddedTarget } from '#targets/embedded/index.ts';
+import type { CommandContext } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { formatFaults, listFaults, refuseUnknownFaults } from './faults.ts';
+
+const LOOK_EVERY_MS = 500;
+
+export async function serve({ flags, env, cwd, signal, terminal }: CommandContext): Promise<number> {
+  const settings = await resolveSettings({ command: 'serve', flags: flags.layer, env, cwd });
+  if (settings.listFaults) {
+    terminal.out(formatFaults(await listFaults()));
+    return EXIT.held;
+  }
+  await refuseUnknownFaults(settings.fault);
+  await using target = await startEmbeddedTarget({
+    server: {
+      host: settings.host,
+      grpcPort: settings.grpcPort,
+      httpPort: settings.httpPort,
+      metricsPort: settings.metricsPort,
+      openaiPort: settings.openaiPort,
+      profile: settings.profile,
+      faults: settings.fault,
+      engine: settings.engine,
+      reduction: settings.reduction,
+      checkpoint: settings.checkpoint === undefined ? TINY_CHECKPOINT : resolve(cwd, settings.checkpoint),
+      repository: MODEL_REPOSITORY,
+      stepMs: 0,
+    },
+    signal,
+  });
+  const { grpc, http, metrics, openai } = target.endpoints;
+  terminal.out(`gRPC     ${grpc}`);
+  terminal.out(`HTTP     http://${http}/v2`);
+  if (metrics !== undefined) terminal.out(`metrics  http://${metrics}/metrics`);
+  if (openai !== undefined) terminal.out(`OpenAI   ${openai}/v1`);
+  if (settings.fault.length > 0) terminal.out(`faults   ${settings.fault.join(', ')}`);
+  terminal.out('ready; Ctrl-C stops it');
+  while (!signal.aborted) {
+    const health = await target.health();
+    if (!health.alive) throw new LockstepError('target-exited', health.detail);
+    await Promise.race([once(signal, 'abort'), new Promise((wake) => setTimeout(wake, LOOK_EVERY_MS))]);
+  }
+  // Stopping a server with Ctrl-C is how it is meant to end.
+  return EXIT.held;
+}

@@ -1,0 +1,23 @@
+import { bisect } from './bisect.ts';
+import { incompleteBeta } from './incomplete-beta.ts';
+
+/**
+ * Exact upper bound on a rate after k events in n independent trials: the p with P(X ≤ k | n, p) = a, which is the
+ * (1 − a) quantile of Beta(k + 1, n − k), a = 1 − confidence. One-sided. Clopper and Pearson, Biometrika 1934.
+ */
+export function clopperPearsonUpper(k: number, n: number, confidence = 0.95): number {
+  if (k >= n) return 1;
+  return bisect(0, 1, (p) => incompleteBeta(p, k + 1, n - k) - confidence);
+}
+
+/** Exact lower bound, one-sided: the a quantile of Beta(k, n − k + 1). */
+export function clopperPearsonLower(k: number, n: number, confidence = 0.95): number {
+  if (k === 0) return 0;
+  return bisect(0, 1, (p) => incompleteBeta(p, k, n - k + 1) - (1 - confidence));
+}
+
+/** The two-sided interval: both one-sided bounds at half the error. */
+export function clopperPearsonInterval(k: number, n: number, confidence = 0.95): readonly [number, number] {
+  const oneSided = (1 + confidence) / 2;
+  return [clopperPearsonLower(k, n, oneSided), clopperPearsonUpper(k, n, oneSided)];
+}

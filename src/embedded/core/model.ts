@@ -1,0 +1,60 @@
+/** The seam between the core and the models it runs: what Triton's backend API is upstream. */
+import type { ModelConfig } from '#wire/protocol/model-config.ts';
+import type { CoreTensor, ParameterValue } from './types.ts';
+
+/** A request as a model sees it: checked, batch dimension still in the shapes. */
+export interface ModelRequest {
+  readonly id: string;
+  readonly parameters: ReadonlyMap<string, ParameterValue>;
+  readonly inputs: ReadonlyMap<string, CoreTensor>;
+  readonly requestedOutputs: ReadonlySet<string>;
+  /** Leading dimension of the inputs; 1 for models without batching. */
+  readonly batchSize: number;
+  isCancelled(): boolean;
+  /** Runs once when the request is marked cancelled, at once if it already is. */
+  onCancel(run: () => void): void;
+}
+
+/** How a model answers. After `final` everything is dropped, as the real sender's exceptions stay inside the model. */
+export interface ResponseSender {
+  send(outputs: readonly CoreTensor[], final: boolean): void;
+  /** Text as it is: no "Failed to process…" around it. */
+  sendError(code: 'INTERNAL' | 'INVALID_ARG' | 'UNAVAILABLE', text: string, final: boolean): void;
+  /** The flag-only end. */
+  close(): void;
+}
+
+export interface Model {
+  /** May throw: the request fails as if Python's `execute` had raised (INTERNAL). Answers may come later. */
+  execute(request: ModelRequest, sender: ResponseSender): void;
+  /** Extra families for the metrics port, or ''. */
+  metricsText?(): string;
+  close?(): void;
+}
+
+export interface ModelSetup {
+  readonly config: ModelConfig;
+  /** Folder of the model in the repository: relative paths in parameters start here. */
+  readonly directory: string;
+  readonly version: string;
+}
+
+/** Makes one loaded version of a model. May throw: the load fails with the text. */
+export type ModelFactory = (setup: ModelSetup) => Model;
+
+/** An exception inside `execute`, with the place the traceback would name, e.g. `/m/preprocessing/1/model.py(345): execute`. */
+export class ExecuteError extends Error {
+  readonly at: readonly string[];
+  constructor(message: string, at: readonly string[]) {
+    super(message);
+    this.at = at;
+  }
+}
+
+/** Text of the response to a request whose `execute` raised (docs/observed.md#triton-2-51). */
+export function tracebackText(model: string, thrown: unknown, directory: string): string {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const at = error instanceof ExecuteError ? error.at : [`${directory}/1/model.py(1): execute`];
+  const message = error instanceof ExecuteError ? error.message : `${error.name}: ${error.message}`;
+  return `Failed to process the request(s) for model '${model}_0_0', message: ${message}\n\nAt:\n${at.map((line) => `  ${line}\n`).join('')}`;
+}

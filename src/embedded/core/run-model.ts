@@ -1,0 +1,92 @@
+import { nowNs } from '#core/clock/index.ts';
+import type { CancelToken } from './cancel-token.ts';
+import type { CheckedRequest } from './check-request.ts';
+import type { LoadedModel } from './loaded-model.ts';
+import { type Model, type ModelRequest, tracebackText } from './model.ts';
+import { CoreError, type CoreInferRequest, type CoreTensor, type ParameterValue, type ResponseSink } from './types.ts';
+
+export const NO_PARAMETERS: ReadonlyMap<string, ParameterValue> = new Map();
+
+/** Position of a request in a stream of chunks: set by the ensemble for what follows a decoupled step. */
+export interface StreamPosition {
+  /** The same object for all chunks of one request. */
+  readonly key: object;
+  /** Whether no chunk follows. */
+  readonly last: boolean;
+}
+
+const positions = new WeakMap<ModelRequest, StreamPosition>();
+
+/**
+ * Where a request stands in its stream, or undefined. No tensor carries this on real servers; only the profile that
+ * holds back partial characters may look.
+ */
+export function streamPosition(request: ModelRequest): StreamPosition | undefined {
+  return positions.get(request);
+}
+
+/**
+ * Runs a checked request on a back-end model and counts it. Must not be called for ensembles.
+ *
+ * The sink gets what the model sends, limited to the requested outputs; `final` comes exactly once. An exception
+ * inside `execute` becomes INTERNAL `Failed to process the request(s) for model '<m>_0_0', message: …`.
+ */
+export function runModel(
+  model: LoadedModel,
+  implementation: Model,
+  request: CoreInferRequest,
+  checked: CheckedRequest,
+  token: CancelToken,
+  queuedNs: number,
+  sink: ResponseSink,
+  position?: StreamPosition,
+): void {
+  const startNs = nowNs();
+  const requested: ReadonlySet<string> = new Set(request.requestedOutputs.length === 0 ? model.outputs.keys() : request.requestedOutputs);
+  const keepsAll = requested.size === model.outputs.size;
+  let ended = false;
+  let failed = false;
+
+  const end = (): void => {
+    ended = true;
+    const endNs = nowNs();
+    model.inFlight--;
+    if (failed) model.statistics.failed('BACKEND', { queuedNs, endNs });
+    else model.statistics.succeeded(checked.batchSize, { queuedNs, startNs, inputDoneNs: startNs, inferDoneNs: endNs, endNs });
+  };
+  const respond = (outputs: readonly CoreTensor[], error: CoreError | undefined, final: boolean): void => {
+    if (ended) return;
+    if (final) end();
+    sink({ modelName: model.name, modelVersion: model.version, id: request.id, parameters: NO_PARAMETERS, outputs, error }, final);
+  };
+
+  const modelRequest: ModelRequest = {
+    id: request.id,
+    parameters: request.parameters,
+    inputs: checked.inputs,
+    requestedOutputs: requested,
+    batchSize: checked.batchSize,
+    isCancelled: token.isCancelled,
+    onCancel: token.onCancel,
+  };
+  if (position !== undefined) positions.set(modelRequest, position);
+  model.statistics.started();
+  try {
+    implementation.execute(modelRequest, {
+      send: (outputs, final) => respond(keepsAll ? outputs : outputs.filter((o) => requested.has(o.name)), undefined, final),
+      sendError: (code, text, final) => {
+        failed ||= !ended;
+        respond([], new CoreError(code, text), final);
+      },
+      close: () => {
+        if (ended) return;
+        end();
+        sink(undefined, true);
+      },
+    });
+  } catch (thrown) {
+    if (ended) throw thrown;
+    failed = true;
+    respond([], new CoreError('INTERNAL', tracebackText(model.name, thrown, model.directory)), true);
+  }
+}

@@ -1,0 +1,1 @@
+export { type GrpcServer, startGrpcServer } from './server.ts';

@@ -1,0 +1,2 @@
+export { metricsText } from './metrics-text.ts';
+export { trtllmMetricsText } from './trtllm.ts';

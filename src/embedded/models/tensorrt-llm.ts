@@ -1,0 +1,144 @@
+import type { ModelsProfile } from '#core/profile/index.ts';
+import type { Engine, EngineHandle, EngineStep } from '../engine/types.ts';
+import { trtllmMetricsText } from '../metrics/index.ts';
+import type { Model, ModelRequest, ModelSetup, ResponseSender } from '../core/index.ts';
+import { engineRequestOf, refusalOf, type RequestReading } from './tensorrt-llm-request.ts';
+import { ResponseBuilder, type ResponseShape } from './tensorrt-llm-response.ts';
+import { boolAt, flagOf, int32At, optional, parameterOf } from './values.ts';
+
+export interface TensorRtLlmOptions {
+  readonly engine: Engine;
+  readonly profile: ModelsProfile;
+  readonly faults: ReadonlySet<string>;
+}
+
+/**
+ * `tensorrt_llm` of TensorRT-LLM 1.x: ids in, ids out (upstream
+ * `triton_backend/inflight_batcher_llm/src/model_instance_state.cc`; docs/observed.md#model-repository-1-x).
+ *
+ * Streaming: one response per engine step with the ids not sent before, output_ids INT32 [1,1,n] and sequence_length
+ * INT32 [1,1]; EOS ends with an empty response, max_tokens and stop words with the one that holds the last token.
+ * Otherwise one response with everything, the prompt first unless it is excluded. A batch makes one engine request per
+ * row; `batch_index` tells them apart and the flag rides on the last to end. `stop=true` cancels the running request of
+ * the same id and is itself answered flag-only.
+ *
+ * Errors: INTERNAL, `Executor failed process requestId <n> due to the following error: <text>`.
+ */
+export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Model {
+  const { config, version } = setup;
+  const { engine, faults } = options;
+  const decoupled = config.model_transaction_policy?.decoupled === true;
+  const excludesInput = flagOf(parameterOf(config, 'exclude_input_in_output'), false);
+  const cancelCheckMs = Number(parameterOf(config, 'cancellation_check_period_ms') ?? '100');
+  const reading: RequestReading = { profile: options.profile, shiftsArguments: faults.has('positional-args-shift'), vocabSize: engine.vocabSize };
+  const limits = { vocabSize: engine.vocabSize, maxBeamWidth: Number(parameterOf(config, 'max_beam_width') ?? '1') };
+  const onlyFirstChunk = faults.has('decoupled-client-one-token');
+  /** Engine requests by client id; a newer request of the same id takes the place of the older. */
+  const running = new Map<string, Set<EngineHandle>>();
+  let lastRequestId = 0;
+
+  const refusal = (request: ModelRequest): string | undefined => {
+    if (optional(request, 'input_ids') === undefined) return 'input_ids is not present in the request';
+    for (const name of ['input_lengths', 'request_output_len']) {
+      if (optional(request, name) === undefined) return `${name} is not present in the request`;
+    }
+    for (const name of ['output_ids', 'sequence_length']) {
+      if (!request.requestedOutputs.has(name)) return `${name} must be among the requested outputs`;
+    }
+    if (boolAt(request, 'streaming', 0) && !decoupled) return 'Streaming is only supported if model is deployed using decoupled mode.';
+    if (request.batchSize > 1 && !decoupled) {
+      return 'Batch size > 1 requires the tensorrt_llm backend to be using decoupled transaction policy';
+    }
+    return undefined;
+  };
+
+  const stop = (request: ModelRequest, sender: ResponseSender): void => {
+    if (request.id === '') {
+      sender.sendError('INTERNAL', 'A request id must be provided for request cancellation', true);
+      return;
+    }
+    for (const handle of running.get(request.id) ?? []) handle.cancel();
+    sender.close();
+  };
+
+  const execute = (request: ModelRequest, sender: ResponseSender): void => {
+    if (boolAt(request, 'stop', 0)) {
+      stop(request, sender);
+      return;
+    }
+    const refused = refusal(request);
+    if (refused !== undefined) {
+      sender.sendError('INTERNAL', refused, true);
+      return;
+    }
+    const firstId = lastRequestId + 1;
+    lastRequestId += request.batchSize;
+    const impossible = refusalOf(request, limits);
+    if (impossible !== undefined) {
+      sender.sendError('INTERNAL', executorError(firstId, impossible), true);
+      return;
+    }
+    const handles = new Set<EngineHandle>();
+    if (request.id !== '') running.set(request.id, handles);
+    let open = request.batchSize;
+    const closed = (): boolean => {
+      open--;
+      if (open === 0 && running.get(request.id) === handles) running.delete(request.id);
+      return open === 0;
+    };
+    for (let row = 0; row < request.batchSize; row++) {
+      const engineRequest = engineRequestOf(request, row, reading);
+      const builder = new ResponseBuilder(shapeOf(request, row, excludesInput, engine.vocabSize), engineRequest.promptIds);
+      const streaming = boolAt(request, 'streaming', row);
+      let sent = 0;
+      handles.add(
+        engine.submit(engineRequest, (step: EngineStep) => {
+          if (step.error !== undefined) {
+            sender.sendError('INTERNAL', executorError(firstId + row, step.error), closed());
+            return;
+          }
+          builder.take(step);
+          const last = step.finish !== undefined;
+          const final = last && closed();
+          if (!last && (!streaming || step.ids.length === 0)) return;
+          // Fault decoupled-client-one-token: whoever reads the responses stops after the first.
+          if (onlyFirstChunk && streaming && sent > 0) {
+            if (final) sender.close();
+            return;
+          }
+          sent++;
+          sender.send(streaming ? builder.delta() : builder.whole(), final);
+        }),
+      );
+    }
+    request.onCancel(() => {
+      const cancelAll = (): void => {
+        for (const handle of handles) handle.cancel();
+      };
+      if (cancelCheckMs > 0) setTimeout(cancelAll, cancelCheckMs).unref();
+      else cancelAll();
+    });
+  };
+
+  return {
+    execute,
+    // Fault metrics-missing-python-backend: nothing registers the custom families.
+    metricsText: () => (faults.has('metrics-missing-python-backend') ? '' : trtllmMetricsText(config.name, version, engine.stats())),
+  };
+}
+
+function executorError(requestId: number, text: string): string {
+  return `Executor failed process requestId ${requestId} due to the following error: ${text}`;
+}
+
+function shapeOf(request: ModelRequest, row: number, excludesInput: boolean, vocabSize: number): ResponseShape {
+  return {
+    batchIndex: request.batchSize > 1 ? row : undefined,
+    excludesInput: optional(request, 'exclude_input_in_output') === undefined ? excludesInput : boolAt(request, 'exclude_input_in_output', row),
+    logProbs: boolAt(request, 'return_log_probs', row),
+    logits: boolAt(request, 'return_generation_logits', row),
+    inputTokens: boolAt(request, 'return_num_input_tokens', row) ? (int32At(request, 'input_lengths', row) ?? 0) : undefined,
+    outputTokens: boolAt(request, 'return_num_output_tokens', row),
+    vocabSize,
+  };
+}

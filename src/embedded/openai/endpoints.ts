@@ -1,0 +1,99 @@
+/** The two generating endpoints: validate, send, answer. Source: TritonLLMEngine (r25.12). */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Tokenizer } from '#wire/tokenizer/index.ts';
+import type { Tensor } from '#wire/protocol/tensors.ts';
+import { CoreError, type TritonCore } from '../core/types.ts';
+import { type AnswerForm, CHAT, COMPLETION, toolChat } from './answers.ts';
+import { chatPrompt } from './chat-prompt.ts';
+import { type Generation, streamAnswer, wholeAnswer } from './generation.ts';
+import { httpException } from './http-error.ts';
+import type { ModelEntry } from './model-table.ts';
+import { reply } from './reply.ts';
+import { validatedBody } from './request-body.ts';
+import { chatRequest, completionRequest } from './request-schema.ts';
+import { retouching } from './retouch.ts';
+import { chatMaxTokens, requestTensors } from './tensors.ts';
+import { unixMs, uuid1 } from './uuid1.ts';
+import { checkedChat, checkedCompletion, forcedTool } from './validate.ts';
+
+export interface Frontend {
+  readonly core: TritonCore;
+  /** Undefined as without --tokenizer: completions work, chat does not. */
+  readonly tokenizer: Tokenizer | undefined;
+  readonly models: ReadonlyMap<string, ModelEntry>;
+  readonly faults: ReadonlySet<string>;
+}
+
+export async function completions(frontend: Frontend, message: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
+  const request = validatedBody(completionRequest, message.headers, body);
+  const { model, prompt } = checkedCompletion(frontend.models, request);
+  const maxTokens = limit(frontend, request.max_tokens ?? BigInt(frontend.core.profile.openai.defaultMaxTokens.value));
+  const echo =
+    model.echoTensor !== undefined && request.echo !== undefined ? { tensor: model.echoTensor, exclude: !request.echo } : undefined;
+  const tensors = requestTensors(request, { prompt, maxTokens, echo, guide: undefined, askForCounts: asksForCounts(frontend) });
+  await answer(frontend, { model, tensors, maxTokens, request, form: COMPLETION, chat: false }, response);
+}
+
+export async function chatCompletions(frontend: Frontend, message: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
+  const request = validatedBody(chatRequest, message.headers, body);
+  const { core, tokenizer } = frontend;
+  const model = checkedChat(frontend.models, request, tokenizer !== undefined);
+  const profile = core.profile.openai;
+  const keepBos = profile.doubleBos.value || frontend.faults.has('double-bos-templated-prompt');
+  const prompt = chatPrompt(tokenizer as Tokenizer, request.messages, keepBos);
+  const tool = forcedTool(request);
+  const maxTokens = limit(frontend, chatMaxTokens(request, profile.defaultMaxTokens.value));
+  const echo = profile.chatExcludesInput.value && model.echoTensor !== undefined ? { tensor: model.echoTensor, exclude: true } : undefined;
+  const tensors = requestTensors(request, { prompt, maxTokens, echo, guide: tool?.guide, askForCounts: asksForCounts(frontend) });
+  await answer(
+    frontend,
+    { model, tensors, maxTokens, request, form: tool === undefined ? CHAT : toolChat(tool.name), chat: true },
+    response,
+  );
+}
+
+/** Fault openai-default-max-tokens-16: whatever was asked for, the default is sent. */
+function limit(frontend: Frontend, asked: bigint): bigint {
+  return frontend.faults.has('openai-default-max-tokens-16') ? BigInt(frontend.core.profile.openai.defaultMaxTokens.value) : asked;
+}
+
+/** Fault usage-null-trtllm: the counts are not asked for, as up to 25.10. */
+function asksForCounts(frontend: Frontend): boolean {
+  return !frontend.faults.has('usage-null-trtllm');
+}
+
+interface Asked {
+  readonly model: ModelEntry;
+  readonly tensors: readonly Tensor[];
+  readonly maxTokens: bigint;
+  readonly request: {
+    readonly model: string;
+    readonly stream: boolean | undefined;
+    readonly stream_options: { readonly include_usage: boolean | undefined } | undefined;
+  };
+  readonly form: AnswerForm;
+  readonly chat: boolean;
+}
+
+async function answer(frontend: Frontend, asked: Asked, response: ServerResponse): Promise<void> {
+  const { core, faults } = frontend;
+  const generation: Generation = {
+    core,
+    request: { modelName: asked.model.name, modelVersion: '', id: '', parameters: new Map(), inputs: asked.tensors, requestedOutputs: [] },
+    form: asked.form,
+    envelope: { id: `cmpl-${uuid1()}`, created: Math.floor(unixMs() / 1000), model: asked.request.model },
+    maxTokens: Number(BigInt.asIntN(32, asked.maxTokens)),
+    includeUsage: asked.request.stream_options?.include_usage === true,
+    retouch: retouching(frontend, asked.chat),
+    doneMarker: !faults.has('sse-client-needs-done'),
+    endMarker: !faults.has('no-end-marker-in-sse'),
+  };
+  try {
+    if (asked.request.stream === true) streamAnswer(generation, response);
+    else reply(response, 200, await wholeAnswer(generation, response));
+  } catch (thrown) {
+    // Refused before it was queued: the plain text, not the repr of an exception.
+    if (thrown instanceof CoreError) throw httpException(core.profile.openai.serverFailureStatus.value, thrown.message);
+    throw thrown;
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * One answer of the model on its way to the client, whole or as events.
+ * Source: TritonLLMEngine.chat, .completion and their streaming iterators (r25.12); docs/observed.md#openai-front-end-r25-12.
+ */
+import type { ServerResponse } from 'node:http';
+import { SSE_DONE, sseEvent } from '#wire/protocol/sse.ts';
+import type { CoreInferRequest, CoreInferResponse, TritonCore } from '../core/types.ts';
+import type { AnswerForm, Envelope, FinishReason } from './answers.ts';
+import { HttpError, httpException } from './http-error.ts';
+import { outputText, responseUsage, type Usage, usage } from './output-text.ts';
+import { inferenceErrorText } from './python-repr.ts';
+import { startStream } from './reply.ts';
+
+export interface Generation {
+  readonly core: TritonCore;
+  readonly request: CoreInferRequest;
+  readonly form: AnswerForm;
+  readonly envelope: Envelope;
+  /** What was sent to the model. */
+  readonly maxTokens: number;
+  readonly includeUsage: boolean;
+  /** Faults only: what happens to the text on its way; called with '' and true at the end of a stream as well. */
+  readonly retouch: (text: string, last: boolean) => string;
+  readonly doneMarker: boolean;
+  readonly endMarker: boolean;
+}
+
+interface Item {
+  readonly response: CoreInferResponse | undefined;
+  readonly final: boolean;
+}
+
+/** Throws what the core refuses before it is queued; `onItem` is called once per response after that. */
+function start(generation: Generation, client: ServerResponse, onItem: (item: Item) => void): void {
+  const { core, request } = generation;
+  const handle = core.infer(request, (response, final) => onItem({ response, final }), 'internal');
+  if (!core.profile.openai.disconnectCancels.value) return;
+  client.once('close', () => {
+    if (!client.writableFinished) handle.cancel();
+  });
+}
+
+function finishReason(generation: Generation, completionTokens: number | undefined): FinishReason {
+  if (generation.core.profile.openai.finishReasonAlwaysStop.value || completionTokens === undefined) return 'stop';
+  return completionTokens >= generation.maxTokens ? 'length' : 'stop';
+}
+
+function mustBeGood({ response, final }: Item, status: number): void {
+  const error = response?.error;
+  if (response !== undefined && error !== undefined)
+    throw httpException(status, inferenceErrorText(error.message, error.code, response, final));
+}
+
+/** The whole answer's body. Errors: HttpError. */
+export async function wholeAnswer(generation: Generation, client: ServerResponse): Promise<string> {
+  const items = await new Promise<readonly Item[]>((resolve) => {
+    const seen: Item[] = [];
+    start(generation, client, (item) => {
+      seen.push(item);
+      if (item.final) resolve(seen);
+    });
+  });
+  for (const item of items) mustBeGood(item, generation.core.profile.openai.serverFailureStatus.value);
+  // A second response is dropped even when it has text.
+  if (items.length > 2) throw httpException(500, `Unexpected number of responses: ${items.length}, expected 1 or 2.`);
+  const response = items[0]?.response;
+  const counts = responseUsage(response);
+  const text = generation.retouch(outputText(response), true);
+  return generation.form.whole(generation.envelope, text, finishReason(generation, counts?.completion_tokens), counts);
+}
+
+/**
+ * Events, each its own HTTP chunk; headers and the role event at once. An error cuts the connection: no event, no end
+ * marker, no last chunk.
+ */
+export function streamAnswer(generation: Generation, client: ServerResponse): void {
+  const { envelope, form } = generation;
+  let cut = false;
+  let prompt: number | undefined;
+  let completion = 0;
+  const event = (json: string) => client.write(sseEvent(json));
+  const take = (item: Item) => {
+    if (cut || client.destroyed) return;
+    try {
+      mustBeGood(item, 500);
+      const counts = responseUsage(item.response);
+      if (counts !== null) {
+        prompt ??= counts.prompt_tokens;
+        completion += counts.completion_tokens;
+      }
+      const text = generation.retouch(outputText(item.response), item.final);
+      event(form.chunk(envelope, text, item.final ? finishReason(generation, prompt === undefined ? undefined : completion) : null));
+      if (item.final) end(generation, client, prompt === undefined ? undefined : usage(prompt, completion));
+    } catch (thrown) {
+      if (!(thrown instanceof HttpError)) throw thrown;
+      cut = true;
+      cutConnection(client);
+    }
+  };
+  start(generation, client, take);
+  startStream(client);
+  const opening = form.opening(envelope);
+  if (opening === undefined) client.flushHeaders();
+  else event(opening);
+}
+
+function end(generation: Generation, client: ServerResponse, counts: Usage | undefined): void {
+  if (generation.includeUsage && counts !== undefined) client.write(sseEvent(generation.form.usageChunk(generation.envelope, counts)));
+  if (generation.doneMarker) client.write(SSE_DONE);
+  if (generation.endMarker) client.end();
+  else cutConnection(client);
+}
+
+/** Closes the TCP connection after what was written, without the last chunk. */
+function cutConnection(client: ServerResponse): void {
+  client.socket?.end();
+}

@@ -1,0 +1,1 @@
+export { type OpenAiServerOptions, startOpenAiServer } from './server.ts';

@@ -1,0 +1,162 @@
+/** The reporter for vitest's `reporters`: claims line by line while they run, everything else from the finished tree. */
+import type { SerializedError, UserConsoleLog } from 'vitest';
+import type { Reporter, TestCase, TestModule, TestRunEndReason, TestSpecification, Vitest } from 'vitest/node';
+import { nowNs, wallClock } from '#core/clock/index.ts';
+import { writeFileAtomic } from '#core/files/index.ts';
+import type { ProvidedRun } from './provided.ts';
+import { renderGithub } from './github.ts';
+import { renderJson } from './json.ts';
+import { renderJunit } from './junit.ts';
+import type { RunReport } from './run-report.ts';
+import { buildRunReport, claimOf } from './run-report.ts';
+import { renderClaimLine } from './terminal/claim-line.ts';
+import { renderFailedClaim } from './terminal/failure.ts';
+import { renderHeader } from './terminal/header.ts';
+import type { Screen, Sink } from './terminal/progress.ts';
+import { openScreen } from './terminal/progress.ts';
+import type { Canvas } from './terminal/style.ts';
+import { styleFor } from './terminal/style.ts';
+import { renderSummary } from './terminal/summary.ts';
+
+export interface LockstepReporterOptions {
+  /** Where to write beside the terminal; what the run's own configuration says comes first. */
+  readonly json?: string | undefined;
+  readonly junit?: string | undefined;
+  /** Annotations for GitHub Actions; by default where GITHUB_ACTIONS is `true`. */
+  readonly github?: boolean;
+  /** Gets the finished run, as data. */
+  readonly onReport?: (report: RunReport) => void;
+}
+
+/** Off a terminal lines may be long; statements stand last, so they spoil no column. */
+const PLAIN_COLUMNS = 240;
+const BLOCK_COLUMNS = 120;
+
+export default class LockstepReporter implements Reporter {
+  readonly #options: LockstepReporterOptions;
+  #vitest: Vitest | undefined;
+  #screen: Screen | undefined;
+  #canvas: Canvas = { style: styleFor({}, {}), columns: PLAIN_COLUMNS };
+  #startNs = 0;
+  #startedAt = '';
+  #headerShown = false;
+  #lastSuite: string | undefined;
+  #done = 0;
+  #total = 0;
+  #running = '';
+
+  constructor(options: LockstepReporterOptions = {}) {
+    this.#options = options;
+  }
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
+    const sink = vitest.logger.outputStream as unknown as Sink;
+    this.#canvas = { style: styleFor(sink, process.env), columns: sink.isTTY === true ? (sink.columns ?? 100) : PLAIN_COLUMNS };
+    this.#startNs = nowNs();
+    this.#startedAt = wallClock();
+    this.#screen = openScreen(sink, this.#canvas, this.#startNs);
+  }
+
+  onTestRunStart(_specifications: ReadonlyArray<TestSpecification>): void {
+    this.#screen?.progress('starting the target');
+  }
+
+  onTestModuleCollected(module: TestModule): void {
+    this.#showHeader();
+    for (const test of module.children.allTests()) if (test.options.mode !== 'skip') this.#total++;
+  }
+
+  onTestCaseReady(test: TestCase): void {
+    this.#running = test.name;
+    this.#showProgress();
+  }
+
+  onTestCaseResult(test: TestCase): void {
+    if (test.result().state === 'skipped') return;
+    this.#done++;
+    const claim = claimOf(test);
+    if (claim !== undefined) {
+      this.#print(renderClaimLine(claim, this.#canvas, claim.suite === this.#lastSuite));
+      this.#lastSuite = claim.suite;
+    }
+    this.#showProgress();
+  }
+
+  onUserConsoleLog(log: UserConsoleLog): void {
+    this.#print(`${this.#canvas.style.dim(`${log.type} |`)} ${log.content.trimEnd()}`);
+  }
+
+  onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<SerializedError>, reason: TestRunEndReason): void {
+    this.#showHeader();
+    this.#screen?.close();
+    const provided = this.#provided();
+    const report = buildRunReport(modules, unhandled, {
+      header: provided?.header,
+      identityDifferences: provided?.identityDifferences ?? [],
+      startedAt: this.#startedAt,
+      durationMs: (nowNs() - this.#startNs) / 1e6,
+      interrupted: reason === 'interrupted',
+    });
+    this.#options.onReport?.(report);
+    const ran = report.claims.length > 0 || report.units.length > 0 || report.errors.length > 0;
+    if (ran) {
+      this.#printFailures(report, modules, unhandled);
+      this.#print(`\n${renderSummary(report, this.#canvas)}`);
+    }
+    this.#writeFiles(report, provided);
+  }
+
+  #printFailures(report: RunReport, modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<SerializedError>): void {
+    for (const { claim } of report.claims) {
+      if (claim.status === 'failed') this.#print(`\n${renderFailedClaim(claim, { ...this.#canvas, columns: Math.min(this.#canvas.columns, BLOCK_COLUMNS) })}`);
+    }
+    const { style } = this.#canvas;
+    const logger = this.#vitest?.logger;
+    for (const module of modules) {
+      for (const error of module.errors()) {
+        this.#print(`\n${style.bad('✗')} ${style.bold(module.relativeModuleId)}  does not load`);
+        logger?.printError(error, { project: module.project });
+      }
+      for (const test of module.children.allTests()) {
+        const result = test.result();
+        if (result.state !== 'failed' || claimOf(test) !== undefined) continue;
+        this.#print(`\n${style.bad('✗')} ${style.bold(module.relativeModuleId)}  ${test.fullName}`);
+        for (const error of result.errors) logger?.printError(error, { project: test.project });
+      }
+    }
+    for (const error of unhandled) logger?.printError(error, { type: 'error outside of tests' });
+  }
+
+  #writeFiles(report: RunReport, provided: ProvidedRun | undefined): void {
+    const json = provided?.config.json ?? this.#options.json;
+    const junit = provided?.config.junit ?? this.#options.junit;
+    if (json !== undefined) writeFileAtomic(json, renderJson(report));
+    if (junit !== undefined) writeFileAtomic(junit, renderJunit(report));
+    const annotations = (this.#options.github ?? process.env['GITHUB_ACTIONS'] === 'true') ? renderGithub(report) : '';
+    if (annotations !== '') this.#print(annotations);
+  }
+
+  /** Once, as soon as the global set-up has provided what it says. */
+  #showHeader(): void {
+    const provided = this.#provided();
+    if (this.#headerShown || provided === undefined) return;
+    this.#headerShown = true;
+    this.#print(`\n${renderHeader(provided.header, { ...this.#canvas, columns: Math.min(this.#canvas.columns, BLOCK_COLUMNS) })}\n`);
+  }
+
+  #showProgress(): void {
+    this.#screen?.progress(`${this.#done}/${this.#total} · ${this.#running}`);
+  }
+
+  #print(text: string): void {
+    this.#screen?.print(text);
+  }
+
+  /** The set-up may belong to the root or to one project. */
+  #provided(): ProvidedRun | undefined {
+    if (this.#vitest === undefined) return undefined;
+    const projects = [this.#vitest.getRootProject(), ...this.#vitest.projects];
+    return projects.map((project) => project.getProvidedContext().lockstep as ProvidedRun | undefined).find((found) => found !== undefined);
+  }
+}

@@ -1,0 +1,125 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { claimKey, claimPattern } from './claim-name.ts';
+import { JSON_REPORT_SCHEMA } from './json-schema.ts';
+import { renderGithub } from './github.ts';
+import type { SampleRun } from './sample-run.ts';
+import { runSamples } from './sample-run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'lockstep-report-'));
+const json = join(folder, 'report.json');
+const junit = join(folder, 'report.xml');
+let run: SampleRun;
+beforeAll(async () => {
+  run = await runSamples({ json, junit });
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const claimOf = (id: string) => run.report.claims.map((entry) => entry.claim).find((claim) => claim.id === id);
+
+describe('claim()', () => {
+  test('a claim whose cases all hold is held', () => {
+    expect(claimOf('repeats')).toMatchObject({ status: 'held', evidence: { n: 240, k: 0 } });
+  });
+
+  test('a claim that nothing exercised fails', () => {
+    expect(claimOf('vacuum')).toMatchObject({ status: 'failed', failures: [{ code: 'not-exercised' }] });
+  });
+
+  test('a claim that throws fails with what was thrown, without frames of the runner', () => {
+    expect(claimOf('crash')).toMatchObject({ status: 'failed', failures: [{ code: 'claim-crashed', text: expect.stringMatching(/^Error: socket hang up\n/) }] });
+    expect(claimOf('crash')?.failures[0]?.text).not.toContain('node_modules');
+  });
+
+  test('a claim that does not end in time fails and says how long it took', () => {
+    expect(claimOf('slow')).toMatchObject({ status: 'failed', failures: [{ code: 'claim-unfinished', text: expect.stringContaining('150 ms') }] });
+    expect(claimOf('slow')?.durationMs).toBeGreaterThan(140);
+  });
+
+  test('a claim that the target cannot carry is counted apart', () => {
+    expect(claimOf('openai-usage')).toMatchObject({ status: 'not-served', evidence: { notes: ['no OpenAI front end'] } });
+  });
+});
+
+describe('the terminal', () => {
+  test('the header says what is under test', () => {
+    for (const fact of ['against embedded', 'grpc 127.0.0.1:40001', 'triton 2.51.0', 'unknown: gpu, image', 'profile default', 'seed 1', 'stream-drops-token']) {
+      expect(run.text).toContain(fact);
+    }
+  });
+
+  test('each claim has one line with its evidence', () => {
+    expect(run.text).toMatch(/✓ determinism +repeats +\d+ ms +240\/240 answers, ≤ 1\.3 % differ \(95 %\) +the same request gives the same ids again/);
+    expect(run.text).toMatch(/✗ agreement +ensemble-equals-raw +\d+ ms +237\/240 answers, breaks same-ids, breaks same-text, 2 near ties/);
+    expect(run.text).toMatch(/○ agreement +openai-usage +\d+ ms +not served: no OpenAI front end/);
+  });
+
+  test('a failure shows request, place, both sides and replay', () => {
+    const block = run.text.slice(run.text.indexOf('✗ agreement/ensemble-equals-raw'), run.text.indexOf('✗ agreement/chat-text'));
+    expect(block).toMatch(/case +colours-03 on ensemble, stream, repeat 2/);
+    expect(block).toMatch(/raw .*␣green.*margin 0\.312/);
+    expect(block).toMatch(/ensemble .*␣gold.*∎.*margin 0\.290/);
+    const lines = block.split('\n');
+    const caret = lines.find((line) => line.includes('^^^^^^')) ?? '';
+    expect(caret.indexOf('^')).toBe(lines.find((line) => line.includes('␣gold   '))?.indexOf('␣gold'));
+    expect(block).toMatch(/replay +lockstep check agreement\/ensemble-equals-raw --seed 1/);
+    expect(block).toMatch(/also +2 more/);
+  });
+
+  test('unit tests are one line per project, their failures in full', () => {
+    expect(run.text).toMatch(/✗ unit +1 passed, 1 failed, 1 skipped/);
+    expect(run.text).toContain('units.ts  a list keeps its order');
+    expect(run.text).toContain('to deeply equal');
+  });
+
+  test('identity differences stand above the verdict and gaps are counted on the last line', () => {
+    expect(run.text).toMatch(/triton +2\.48\.0 → 2\.51\.0[^]*claims: 2 held, 5 failed, 1 not served · known gaps met: 1 · unit tests: 1 passed, 1 failed · \S+ m?s\n$/);
+    expect(run.text).toMatch(/models-1\.x-split-characters +whole-characters +12×/);
+    expect(run.text).toContain('KNOWN GAPS GONE');
+  });
+
+  test('there is no colour off a terminal', () => {
+    // oxlint-disable-next-line no-control-regex -- escape sequences are what is looked for
+    expect(run.text.slice(0, run.text.indexOf('units.ts  a list'))).not.toMatch(/\u001b\[\d/);
+  });
+});
+
+describe('files', () => {
+  test('the JSON report has the published schema', () => {
+    const report = JSON_REPORT_SCHEMA.parse(JSON.parse(readFileSync(json, 'utf8')));
+    expect(report.counts).toEqual({ held: 2, failed: 5, notServed: 1, gapsMet: 1, unitPassed: 1, unitFailed: 1 });
+    expect(report.outcome).toBe('failed');
+  });
+
+  test('JUnit has one testcase per claim', () => {
+    const xml = readFileSync(junit, 'utf8');
+    expect(xml.match(/<testcase classname="(determinism|agreement|streaming|lifecycle)"/g)).toHaveLength(8);
+    expect(xml).toContain('<failure type="same-ids" message="ids-differ: token 7');
+    expect(xml).toContain('<skipped message="not served: no OpenAI front end"/>');
+  });
+
+  test('annotations are one per failed claim, on one line each', () => {
+    const lines = renderGithub(run.report).split('\n');
+    expect(lines.filter((line) => line.startsWith('::error file=src/report/samples/claims.ts,title='))).toHaveLength(5);
+    expect(lines.every((line) => line.startsWith('::'))).toBe(true);
+    expect(lines.at(-1)).toBe('::warning title=the goldens were recorded on another identity::triton: 2.48.0 → 2.51.0');
+  });
+});
+
+describe('filters', () => {
+  test('a filter is a part of a claim key, not of its statement', () => {
+    const pattern = claimPattern(['agreement/ens', 'DETERMINISM']);
+    expect(pattern.test('agreement/ensemble-equals-raw: ensemble = raw')).toBe(true);
+    expect(pattern.test('determinism/repeats: x')).toBe(true);
+    expect(pattern.test('streaming/x: agreement/ens is not meant')).toBe(false);
+    expect(claimKey('agreement', 'agreement/x')).toBe('agreement/x');
+  });
+
+  test('only the chosen claims run and are reported', async () => {
+    const { report } = await runSamples({ pattern: claimPattern(['streaming']) });
+    expect(report.claims.map(({ claim }) => claim.id)).toEqual(['streamed-characters']);
+    expect(report.outcome).toBe('held');
+  }, 60_000);
+});

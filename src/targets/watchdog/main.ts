@@ -1,0 +1,79 @@
+/** The watchdog's process: reads registrations, waits for the end of its input, removes what was not released. */
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { nowNs } from '#core/clock/index.ts';
+import type { ProcessRow } from '../process/process-table.ts';
+import { findDescendants, findLiving, isLiving, killRow, readProcess } from '../process/process-table.ts';
+import type { Cleanup, WatchdogMessage } from './messages.ts';
+
+const LOOK_EVERY_MS = 1_000;
+const TERM_GRACE_NS = 2e9;
+const SHARED_MEMORY = '/dev/shm';
+
+/** Processes are remembered with their start time and their families, which a dead parent no longer leads to. */
+interface Entry {
+  readonly cleanup: Cleanup;
+  family: readonly ProcessRow[];
+}
+
+const entries = new Map<number, Entry>();
+
+// A terminal's Ctrl-C and a closed terminal reach the runner's group; this process outlives both.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+
+const timer = setInterval(() => {
+  for (const entry of entries.values()) entry.family = familyOf(entry);
+}, LOOK_EVERY_MS);
+
+for await (const line of createInterface({ input: process.stdin })) receive(JSON.parse(line) as WatchdogMessage);
+clearInterval(timer);
+await clean([...entries.values()]);
+
+function receive(message: WatchdogMessage): void {
+  if (message.kind === 'release') {
+    entries.delete(message.id);
+    return;
+  }
+  const entry: Entry = { cleanup: message.cleanup, family: [] };
+  entry.family = familyOf(entry);
+  entries.set(message.id, entry);
+}
+
+function familyOf(entry: Entry): readonly ProcessRow[] {
+  const roots = entry.family.length > 0 ? entry.family : (entry.cleanup.pids ?? []).map(readProcess).filter((row) => row !== undefined);
+  const known = new Map<number, ProcessRow>();
+  for (const row of [...roots.filter(isLiving), ...(entry.cleanup.marks ?? []).flatMap(findLiving)]) {
+    known.set(row.pid, row);
+    for (const child of findDescendants(row.pid)) known.set(child.pid, child);
+  }
+  known.delete(process.pid);
+  return [...known.values()];
+}
+
+async function clean(left: readonly Entry[]): Promise<void> {
+  const rows = left.flatMap(familyOf);
+  for (const row of rows) terminate(row);
+  const endNs = nowNs() + TERM_GRACE_NS;
+  while (rows.some(isLiving) && nowNs() < endNs) await pause(50);
+  for (const row of [...rows, ...left.flatMap(familyOf)]) killRow(row);
+  for (const { cleanup } of left) {
+    for (const dir of cleanup.dirs ?? []) rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+    for (const prefix of cleanup.shmPrefixes ?? []) removeShared(prefix);
+  }
+}
+
+function removeShared(prefix: string): void {
+  if (!existsSync(SHARED_MEMORY)) return;
+  for (const name of readdirSync(SHARED_MEMORY)) if (name.startsWith(prefix)) rmSync(join(SHARED_MEMORY, name), { force: true });
+}
+
+function terminate(row: ProcessRow): void {
+  if (!isLiving(row)) return;
+  try {
+    process.kill(row.pid, 'SIGTERM');
+  } catch {
+    // It ended between the look and the signal.
+  }
+}

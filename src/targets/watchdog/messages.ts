@@ -1,0 +1,14 @@
+/** Lines from the runner to its watchdog. */
+
+/** What has to go when the runner is gone. */
+export interface Cleanup {
+  readonly pids?: readonly number[];
+  /** Processes whose command line holds this text; for children that are not known yet. At least 8 characters. */
+  readonly marks?: readonly string[];
+  /** Absolute; the last part begins with `lockstep`. */
+  readonly dirs?: readonly string[];
+  /** Names in /dev/shm that begin so. At least 8 characters. */
+  readonly shmPrefixes?: readonly string[];
+}
+
+export type WatchdogMessage = { readonly kind: 'add'; readonly id: number; readonly cleanup: Cleanup } | { readonly kind: 'release'; readonly id: number };

@@ -1,0 +1,97 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { sleep } from '#core/deadline/index.ts';
+import { findLiving } from '../process/process-table.ts';
+import { registerForCleanup } from './index.ts';
+
+/** A runner in a process of its own: registers what it is told, says when it is done, and waits to be killed. */
+async function startRunner(body: string): Promise<ChildProcess> {
+  const code = `
+    const { registerForCleanup } = await import(${JSON.stringify(join(import.meta.dirname, 'index.ts'))});
+    ${body}
+    console.log('ready');
+    setInterval(() => {}, 1000);`;
+  const runner = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(runner.stdout ?? runner, 'data');
+  return runner;
+}
+
+/** A server with a child of its own, as tritonserver has Python stubs; both ignore SIGTERM. */
+function startServer(mark: string): ChildProcess {
+  const stub = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)`;
+  const server = `process.on('SIGTERM', () => {}); require('node:child_process').spawn(process.execPath, ['--eval', ${JSON.stringify(stub)}, ${JSON.stringify(mark)}]); setInterval(() => {}, 1000)`;
+  return spawn(process.execPath, ['--eval', server, mark], { stdio: 'ignore' });
+}
+
+const family = async (mark: string, count: number) => expect.poll(() => findLiving(mark).length, { timeout: 5_000, interval: 20 }).toBe(count);
+const within5s = async (gone: () => boolean) => expect.poll(gone, { timeout: 5_000, interval: 50 }).toBe(true);
+
+describe('the watchdog', { timeout: 20_000 }, () => {
+  test('after SIGKILL of the runner its server, the stubs, folders and shared memory go within 5 s', async () => {
+    const mark = `lockstep_dog_${process.pid}_a_`;
+    const server = startServer(mark);
+    await family(mark, 2);
+    const dir = mkdtempSync(join(tmpdir(), 'lockstep-dog-'));
+    writeFileSync(join(dir, 'file'), 'x');
+    const shared = join('/dev/shm', `${mark}region`);
+    writeFileSync(shared, 'x');
+    const runner = await startRunner(`registerForCleanup(${JSON.stringify({ pids: [server.pid], dirs: [dir], shmPrefixes: [mark] })});`);
+    await sleep(300);
+    runner.kill('SIGKILL');
+    await within5s(() => findLiving(mark).length === 0 && !existsSync(dir));
+    expect(existsSync(shared)).toBe(false);
+  });
+
+  test('stubs of a server that died before the runner go too', async () => {
+    const mark = `lockstep_dog_${process.pid}_b_`;
+    const server = startServer(mark);
+    await family(mark, 2);
+    const runner = await startRunner(`registerForCleanup({ pids: [${server.pid}] });`);
+    await sleep(300);
+    server.kill('SIGKILL');
+    await family(mark, 1);
+    await sleep(1_300);
+    runner.kill('SIGKILL');
+    await within5s(() => findLiving(mark).length === 0);
+    expect(findLiving(mark)).toEqual([]);
+  });
+
+  test('a mark finds processes that started after the registration', async () => {
+    const mark = `lockstep_dog_${process.pid}_c_`;
+    const runner = await startRunner(`registerForCleanup({ marks: ['lockstep_dog_' + ${process.pid} + '_c_'] });`);
+    startServer(mark);
+    await family(mark, 2);
+    runner.kill('SIGKILL');
+    await within5s(() => findLiving(mark).length === 0);
+    expect(findLiving(mark)).toEqual([]);
+  });
+
+  test('what was released stays', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'lockstep-dog-'));
+    const other = mkdtempSync(join(tmpdir(), 'lockstep-dog-'));
+    const runner = await startRunner(`registerForCleanup({ dirs: [${JSON.stringify(dir)}] }).release(); registerForCleanup({ dirs: [${JSON.stringify(other)}] });`);
+    await sleep(300);
+    runner.kill('SIGKILL');
+    await within5s(() => !existsSync(other));
+    expect(existsSync(dir)).toBe(true);
+    rmSync(dir, { recursive: true });
+  });
+
+  test('the runner ends by itself although the watchdog listens to it', async () => {
+    const code = `const { registerForCleanup } = await import(${JSON.stringify(join(import.meta.dirname, 'index.ts'))}); registerForCleanup({ marks: ['lockstep_nothing_'] });`;
+    const runner = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: 'inherit' });
+    expect((await once(runner, 'exit'))[0]).toBe(0);
+  });
+
+  test.each([{ dirs: ['/'] }, { dirs: ['/tmp'] }, { dirs: ['lockstep-x'] }, { shmPrefixes: [''] }, { marks: ['node'] }, { pids: [1] }, { pids: [0] }, { pids: [process.pid] }])(
+    'refuses %j, which is too wide',
+    (cleanup) => {
+      expect(() => registerForCleanup(cleanup)).toThrow('[cleanup-refused]');
+    },
+  );
+});

@@ -1,0 +1,103 @@
+import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { UNLIMITED_MESSAGES } from '#wire/protocol/service.ts';
+import type { CallOptions } from '../types.ts';
+import { callStatus, interrupted, statusError } from './status.ts';
+
+/** One RPC: its path and its codec. proto-loader's method definitions have this shape. */
+export interface Method<Req, Res> {
+  readonly path: string;
+  readonly requestSerialize: (request: Req) => Buffer;
+  readonly responseDeserialize: (bytes: Buffer) => Res;
+}
+
+/** Calls per connection: servers may announce 100 (docs/packages.md#grpc), and the excess would queue in silence. */
+const CALLS_PER_CONNECTION = 100;
+
+const OPTIONS = {
+  ...UNLIMITED_MESSAGES,
+  // Otherwise every channel to the same address shares one connection.
+  'grpc.use_local_subchannel_pool': 1,
+  // grpc-js backs off up to 120 s after a refused connection; a target that starts up is asked again at once.
+  'grpc.initial_reconnect_backoff_ms': 50,
+  'grpc.max_reconnect_backoff_ms': 250,
+  // As NVIDIA's Python client: no retry may hide a failure.
+  'grpc.enable_retries': 0,
+} as const;
+
+interface Connection {
+  readonly client: Client;
+  calls: number;
+}
+
+/**
+ * gRPC to one address (host:port, no TLS). Connections open when needed, one per 100 calls in flight; messages have no
+ * size limit. Every status reaches the caller as it came.
+ */
+export class GrpcChannel implements AsyncDisposable {
+  readonly address: string;
+  readonly #connections: Connection[] = [];
+
+  constructor(address: string) {
+    this.address = address;
+  }
+
+  /**
+   * One unary call.
+   *
+   * Errors: `grpc-<status-name>` and `target-unreachable` (context: status, code, details, address, method; the cause
+   * has the trailers), `interrupted` (the signal aborted; the server sees a cancel).
+   */
+  call<Req, Res>(method: Method<Req, Res>, request: Req, options: CallOptions): Promise<Res> {
+    const where = { method: method.path, address: this.address };
+    if (options.signal?.aborted) return Promise.reject(interrupted(where, options.signal));
+    const { promise, resolve, reject } = Promise.withResolvers<Res>();
+    const connection = this.#take();
+    const onAbort = (): void => call.cancel();
+    const call = connection.client.makeUnaryRequest<Req, Res>(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      request,
+      new Metadata(),
+      { deadline: Date.now() + options.deadlineMs },
+      (error: ServiceError | null, response?: Res) => {
+        connection.calls--;
+        options.signal?.removeEventListener('abort', onAbort);
+        if (error === null) resolve(response as Res);
+        else if (options.signal?.aborted) reject(interrupted(where, options.signal));
+        else reject(statusError(callStatus(error), where, error));
+      },
+    );
+    options.signal?.addEventListener('abort', onAbort, { once: true });
+    return promise;
+  }
+
+  /** A raw call that streams both ways; the caller listens to `data`, `end`, `error` and `status`, and cancels. */
+  open<Req, Res>(method: Method<Req, Res>, options: { readonly deadlineMs: number }): ClientDuplexStream<Req, Res> {
+    const connection = this.#take();
+    const call = connection.client.makeBidiStreamRequest<Req, Res>(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      new Metadata(),
+      { deadline: Date.now() + options.deadlineMs },
+    );
+    call.once('status', () => connection.calls--);
+    return call;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    for (const connection of this.#connections.splice(0)) connection.client.close();
+    return Promise.resolve();
+  }
+
+  #take(): Connection {
+    let connection = this.#connections.find((c) => c.calls < CALLS_PER_CONNECTION);
+    if (connection === undefined) {
+      connection = { client: new Client(this.address, credentials.createInsecure(), OPTIONS), calls: 0 };
+      this.#connections.push(connection);
+    }
+    connection.calls++;
+    return connection;
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Lean decoders for the two response messages that a stream carries by the thousand. Field numbers:
+ * proto/grpc_service.proto. Tensor data are views into the received bytes, not copies.
+ *
+ * Errors: `tensor-malformed`; protobufjs' RangeError for bytes that are no protobuf (grpc-js turns both into INTERNAL).
+ */
+import protobuf from 'protobufjs/minimal.js';
+import { LockstepError } from '#core/errors/index.ts';
+import type { Datatype, Tensor } from '#wire/protocol/tensors.ts';
+import type { InferMessage } from '../types.ts';
+
+type Parameter = boolean | number | bigint | string;
+
+const NO_PARAMETERS: ReadonlyMap<string, Parameter> = new Map();
+const FINAL = 'triton_final_response';
+
+interface Building {
+  id: string;
+  modelName: string;
+  modelVersion: string;
+  outputs: Tensor[];
+  parameters: ReadonlyMap<string, Parameter>;
+  final: boolean | undefined;
+  errorMessage: string | undefined;
+}
+
+interface Header {
+  name: string;
+  datatype: Datatype;
+  shape: number[];
+}
+
+/** ModelStreamInferResponse: 1 error_message, 2 infer_response. An empty error_message is not on the wire. */
+export function decodeStreamInferResponse(bytes: Buffer): InferMessage {
+  const reader = protobuf.Reader.create(bytes);
+  const message = blank();
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if (tag === 18) inferResponse(reader, reader.uint32() + reader.pos, message);
+    else if (tag === 10) message.errorMessage = reader.string() || undefined;
+    else reader.skipType(tag & 7);
+  }
+  return message;
+}
+
+/** ModelInferResponse. */
+export function decodeInferResponse(bytes: Buffer): InferMessage {
+  const reader = protobuf.Reader.create(bytes);
+  const message = blank();
+  inferResponse(reader, reader.len, message);
+  return message;
+}
+
+function blank(): Building {
+  return { id: '', modelName: '', modelVersion: '', outputs: [], parameters: NO_PARAMETERS, final: undefined, errorMessage: undefined };
+}
+
+/** 1 model_name, 2 model_version, 3 id, 4 parameters, 5 outputs, 6 raw_output_contents. */
+function inferResponse(reader: protobuf.Reader, end: number, message: Building): void {
+  const headers: Header[] = [];
+  const raw: Uint8Array[] = [];
+  while (reader.pos < end) {
+    const tag = reader.uint32();
+    switch (tag) {
+      case 10:
+        message.modelName = reader.string();
+        break;
+      case 18:
+        message.modelVersion = reader.string();
+        break;
+      case 26:
+        message.id = reader.string();
+        break;
+      case 34:
+        parameterEntry(reader, reader.uint32() + reader.pos, message);
+        break;
+      case 42:
+        headers.push(tensorHeader(reader, reader.uint32() + reader.pos));
+        break;
+      case 50:
+        raw.push(reader.bytes());
+        break;
+      default:
+        reader.skipType(tag & 7);
+    }
+  }
+  if (headers.length !== raw.length) {
+    throw new LockstepError('tensor-malformed', `a response has ${headers.length} outputs and ${raw.length} raw_output_contents; Triton sends one per output`);
+  }
+  for (let i = 0; i < raw.length; i++) {
+    const header = headers[i] as Header;
+    message.outputs.push({ name: header.name, datatype: header.datatype, shape: header.shape, data: raw[i] as Uint8Array });
+  }
+}
+
+/** InferOutputTensor: 1 name, 2 datatype, 3 shape (packed or not). */
+function tensorHeader(reader: protobuf.Reader, end: number): Header {
+  const header: Header = { name: '', datatype: 'BYTES', shape: [] };
+  while (reader.pos < end) {
+    const tag = reader.uint32();
+    switch (tag) {
+      case 10:
+        header.name = reader.string();
+        break;
+      case 18:
+        header.datatype = reader.string() as Datatype;
+        break;
+      case 26: {
+        // Dimensions of a response are never negative, and no tensor has 2^32 elements along one axis.
+        const last = reader.uint32() + reader.pos;
+        while (reader.pos < last) header.shape.push(reader.uint32());
+        break;
+      }
+      case 24:
+        header.shape.push(reader.uint32());
+        break;
+      default:
+        reader.skipType(tag & 7);
+    }
+  }
+  return header;
+}
+
+/** A map entry of InferParameter: 1 key, 2 value. */
+function parameterEntry(reader: protobuf.Reader, end: number, message: Building): void {
+  let key = '';
+  let value: Parameter | undefined;
+  while (reader.pos < end) {
+    const tag = reader.uint32();
+    if (tag === 10) key = reader.string();
+    else if (tag === 18) value = parameterValue(reader, reader.uint32() + reader.pos);
+    else reader.skipType(tag & 7);
+  }
+  if (key === FINAL && typeof value === 'boolean') {
+    message.final = value;
+  } else if (value !== undefined) {
+    if (message.parameters === NO_PARAMETERS) message.parameters = new Map();
+    (message.parameters as Map<string, Parameter>).set(key, value);
+  }
+}
+
+/** 1 bool_param, 2 int64_param, 3 string_param, 4 double_param, 5 uint64_param. Members of a oneof are sent even at their default. */
+function parameterValue(reader: protobuf.Reader, end: number): Parameter | undefined {
+  let value: Parameter | undefined;
+  while (reader.pos < end) {
+    const tag = reader.uint32();
+    switch (tag) {
+      case 8:
+        value = reader.bool();
+        break;
+      case 16:
+        value = BigInt(String(reader.int64()));
+        break;
+      case 26:
+        value = reader.string();
+        break;
+      case 33:
+        value = reader.double();
+        break;
+      case 40:
+        value = BigInt(String(reader.uint64()));
+        break;
+      default:
+        reader.skipType(tag & 7);
+    }
+  }
+  return value;
+}

@@ -1,0 +1,60 @@
+import { type Metrics, parseMetrics } from '#wire/protocol/prometheus.ts';
+import { type GrpcClient, grpcClient } from './grpc/index.ts';
+import { HttpChannel, type HttpClient, httpClient } from './http/index.ts';
+import { type OpenAiClient, openAiClient } from './openai/index.ts';
+
+export type { CallStatus, GrpcClient, InferStream } from './grpc/index.ts';
+export type { BodyEvent, EventStream, HttpAnswer, HttpClient, HttpEnding, HttpRequest } from './http/index.ts';
+export type * from './openai/index.ts';
+export type * from './server-client.ts';
+export type * from './types.ts';
+export { grpcClient } from './grpc/index.ts';
+export { errorText as httpErrorText, httpClient } from './http/index.ts';
+export { openAiClient } from './openai/index.ts';
+
+/** Where a server listens; a target's endpoints have this shape. */
+export interface ClientEndpoints {
+  /** host:port */
+  readonly grpc: string;
+  /** host:port */
+  readonly http: string;
+  /** host:port of the metrics port, where there is one. */
+  readonly metrics: string | undefined;
+  /** Base URL up to and without /v1, where there is an OpenAI front end. */
+  readonly openai: string | undefined;
+}
+
+/** Every way into one server. */
+export interface Clients {
+  readonly grpc: GrpcClient;
+  readonly http: HttpClient;
+  /** Reads the metrics port. Errors: `http-<status>`, `target-unreachable`, `deadline`, `interrupted`, `metrics-malformed`. */
+  readonly metrics: ((options?: { readonly signal?: AbortSignal; readonly deadlineMs?: number }) => Promise<Metrics>) | undefined;
+  readonly openai: OpenAiClient | undefined;
+}
+
+/** A metrics page is a few kilobytes; a server that needs longer than this is stuck. */
+const METRICS_DEADLINE_MS = 10_000;
+
+/** Nothing is connected before the first call. Disposing closes every connection, calls in flight included. */
+export function connect(endpoints: ClientEndpoints): Clients & AsyncDisposable {
+  const grpc = grpcClient(endpoints.grpc);
+  const http = httpClient(endpoints.http);
+  const metrics = endpoints.metrics === undefined ? undefined : new HttpChannel(endpoints.metrics);
+  const openai = endpoints.openai === undefined ? undefined : openAiClient(endpoints.openai);
+  return {
+    grpc,
+    http,
+    metrics:
+      metrics === undefined
+        ? undefined
+        : async (options = {}) => {
+            const answer = await metrics.ok({ method: 'GET', path: '/metrics' }, { deadlineMs: METRICS_DEADLINE_MS, ...options });
+            return parseMetrics(answer.body.toString('utf8'));
+          },
+    openai,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([grpc, http, metrics, openai].map((client) => client?.[Symbol.asyncDispose]()));
+    },
+  };
+}

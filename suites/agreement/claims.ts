@@ -1,0 +1,74 @@
+import type { Claim, Outcome } from '#checks/lab/claim.ts';
+import { type Compared, compared } from '#checks/lab/compared.ts';
+import { type Judged, judged } from '#checks/lab/judged.ts';
+import type { Lab } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/lab.ts';
+import { notServed } from '#checks/lab/outcome.ts';
+import { requestOf } from '#checks/lab/plan.ts';
+import { law } from '#checks/laws/index.ts';
+import type { Mode, Request, RouteId } from '#core/request/index.ts';
+
+const TEXT: readonly RouteId[] = ['ensemble', 'generate', 'openai-completions', 'openai-chat'];
+
+/** Two lengths: answers that end by themselves, and answers that are cut. */
+function requests(lab: Lab, route: RouteId): Request[] {
+  const only = route === 'openai-chat' ? (p: { messages?: unknown }) => p.messages !== undefined : undefined;
+  const prompts = lab.plan.draw('agreement', lab.count(20), only);
+  return prompts.map((p, i) => requestOf(p, { maxTokens: i % 4 === 3 ? 3 : 40 }, i % 4 === 3 ? '-cut' : ''));
+}
+
+async function observed(lab: Lab, route: RouteId, modes: readonly Mode[]): Promise<Judged[]> {
+  const asked = requests(lab, route).flatMap((request) => modes.map((mode) => ({ request, mode })));
+  return inParallel(asked, 4, async ({ request, mode }) => ({ transcript: await lab.observe(request, route, mode), truth: await lab.truthOn(request, route) }));
+}
+
+const textClaims: readonly Claim[] = TEXT.map((route) => {
+  const id = `${route}-equals-raw`;
+  return {
+    id,
+    suite: 'agreement',
+    statement: `${route} gives the text that raw's own ids decode to, streamed and not.`,
+    routes: [route, 'raw'],
+    laws: ['text-is-true-decode', 'deltas-equal-whole'],
+    async run(lab): Promise<Outcome> {
+      if (lab.served([route]).length === 0) return notServed(lab.parts.notServed.get(route)!);
+      const cases = await observed(lab, route, ['stream', 'unary']);
+      const layered = judged(lab, id, cases, [law('answers-at-all'), law('text-is-true-decode'), law('deltas-equal-whole'), law('no-control-text')], 'answers');
+      const verdicts = compared(lab, id, 'text-is-true-decode', cases as Compared[], 'answers identical');
+      // Verdicts say how far answers are from raw's; laws say the same exactly, known gaps subtracted.
+      return { ...verdicts, failures: layered.failures.length > 0 ? [...verdicts.failures.slice(0, 3), ...layered.failures] : verdicts.failures, gaps: layered.gaps ?? [], gapsGone: layered.gapsGone ?? [] };
+    },
+  };
+});
+
+interface Layer {
+  readonly id: string;
+  readonly statement: string;
+  readonly routes: readonly RouteId[];
+  readonly laws: readonly string[];
+  readonly unit: string;
+}
+
+const LAYERS: readonly Layer[] = [
+  { id: 'prompt-ids', statement: 'Every route gives the engine the prompt ids that the tokenizer makes, with exactly one BOS.', routes: ['openai-completions', 'openai-chat'], laws: ['prompt-ids'], unit: 'prompts counted' },
+  { id: 'usage', statement: 'Usage counts the tokens that the engine gave.', routes: ['openai-completions', 'openai-chat'], laws: ['usage-counts', 'count-limit'], unit: 'answers counted' },
+  { id: 'finish-reason', statement: 'finish_reason says why the answer ended.', routes: ['openai-completions', 'openai-chat'], laws: ['finish-reason-true'], unit: 'endings' },
+  { id: 'framing', statement: 'Every route frames its answers as its protocol says, streamed and not.', routes: ['ensemble', 'generate', 'openai-completions', 'openai-chat'], laws: ['framing', 'final-flag-once', 'done-marker', 'role-first', 'request-id-echoed'], unit: 'exchanges' },
+];
+
+const layerClaims: readonly Claim[] = LAYERS.map((l) => ({
+  id: l.id,
+  suite: 'agreement',
+  statement: l.statement,
+  routes: l.routes,
+  laws: l.laws,
+  async run(lab): Promise<Outcome> {
+    const routes = lab.served(l.routes);
+    if (routes.length === 0) return notServed(lab.parts.notServed.get(l.routes[0]!)!);
+    const cases = (await inParallel(routes, 1, (route) => observed(lab, route, ['stream', 'unary']))).flat();
+    const laws = l.laws.map(law).filter((one) => one.routes === 'all' || one.routes.some((r) => routes.includes(r)));
+    return judged(lab, l.id, cases, laws, l.unit);
+  },
+}));
+
+export const CLAIMS: readonly Claim[] = [...textClaims, ...layerClaims];

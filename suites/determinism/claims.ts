@@ -1,0 +1,170 @@
+import type { Claim, Outcome } from '#checks/lab/claim.ts';
+import { type Compared, compared, sameAnswer } from '#checks/lab/compared.ts';
+import { type Lab, inParallel } from '#checks/lab/lab.ts';
+import { notServed, structural } from '#checks/lab/outcome.ts';
+import { requestOf } from '#checks/lab/plan.ts';
+import { viewOf } from '#checks/lab/replay.ts';
+import { firstDivergence, FLOAT32_RESOLUTION, measureNoise } from '#checks/compare/index.ts';
+import { ROUTE_IDS, type Request, type RouteId } from '#core/request/index.ts';
+import type { Failure } from '#report/types.ts';
+import type { Transcript } from '#core/transcript/index.ts';
+import { coldPrompt } from './cold-prompt.ts';
+import { seeds } from './seeds.ts';
+
+const MAX_TOKENS = 32;
+
+function requests(lab: Lab, label: string, count: number): Request[] {
+  return lab.plan.draw(label, lab.count(count)).map((p) => requestOf(p, { maxTokens: MAX_TOKENS }));
+}
+
+const repeated: Claim = {
+  id: 'repeated',
+  suite: 'determinism',
+  statement: 'The same greedy request gives the same answer every time, streamed or not.',
+  routes: ROUTE_IDS,
+  laws: ['same-ids', 'same-text'],
+  async run(lab): Promise<Outcome> {
+    const asked = requests(lab, 'repeated', 14);
+    const cases: Compared[] = [];
+    const groups: Transcript[][] = [];
+    for (const route of lab.served(ROUTE_IDS)) {
+      for (const request of asked) {
+        const truth = await lab.truthOn(request, route);
+        const group: Transcript[] = [];
+        for (let repeat = 0; repeat < (route === 'raw' ? 3 : 1); repeat++) {
+          for (const mode of ['stream', 'unary'] as const) {
+            const transcript = await lab.run({ request, route, mode, repeat }, route === 'raw' ? { logProbs: true } : {});
+            cases.push({ transcript, truth });
+            group.push(transcript);
+          }
+        }
+        if (route === 'raw') groups.push(group);
+      }
+    }
+    lab.noise = measureNoise(groups);
+    return compared(lab, repeated.id, 'same-ids', cases, 'answers', { notes: [`noise ≤ ${lab.noise.e.toPrecision(1)} nat over ${lab.noise.positions} tokens`] });
+  },
+};
+
+const neighbours: Claim = {
+  id: 'amid-neighbours',
+  suite: 'determinism',
+  statement: 'An answer does not depend on what else is in the batch: alone, and amid other requests in flight.',
+  routes: ROUTE_IDS,
+  laws: ['batch-invariance', 'no-contamination'],
+  async run(lab): Promise<Outcome> {
+    const cases: Compared[] = [];
+    for (const route of lab.served(ROUTE_IDS)) {
+      const asked = requests(lab, `neighbours-${route}`, route === 'raw' ? 32 : 12);
+      const truths = await inParallel(asked, 1, (r) => lab.truthOn(r, route));
+      const transcripts = await inParallel(asked, 8, (request) => lab.run({ request, route, mode: 'stream', repeat: 0 }));
+      transcripts.forEach((transcript, i) => {
+        const foreign = asked.flatMap((r, j) => (j !== i && distinctive(truths[j]!.text) ? [{ request: r.id, text: truths[j]!.text }] : []));
+        cases.push({ transcript, truth: truths[i]!, foreign });
+      });
+    }
+    return compared(lab, neighbours.id, 'batch-invariance', cases, 'answers amid 7 neighbours');
+  },
+};
+
+/** Short answers ("Heads.") are right for many prompts; only a longer one proves a mix-up. */
+function distinctive(text: string): boolean {
+  return text.length >= 16;
+}
+
+const equalRows: Claim = {
+  id: 'equal-at-once',
+  suite: 'determinism',
+  statement: 'Equal requests sent at the same moment all get the one answer that they get alone.',
+  routes: ['raw'],
+  laws: ['batch-invariance'],
+  async run(lab): Promise<Outcome> {
+    const cases: Compared[] = [];
+    for (const request of requests(lab, 'equal', 6)) {
+      const truth = await lab.truth(request);
+      const row = await Promise.all(Array.from({ length: 8 }, (_, repeat) => lab.run({ request, route: 'raw', mode: 'stream', repeat })));
+      cases.push(...row.map((transcript) => ({ transcript, truth })));
+    }
+    return compared(lab, equalRows.id, 'batch-invariance', cases, 'answers, 8 equal at once');
+  },
+};
+
+const order: Claim = {
+  id: 'any-order',
+  suite: 'determinism',
+  statement: 'The order in which requests come does not change an answer.',
+  routes: ['raw', 'ensemble'],
+  laws: ['same-ids', 'same-text'],
+  async run(lab): Promise<Outcome> {
+    const cases: Compared[] = [];
+    for (const route of lab.served(['raw', 'ensemble'])) {
+      const asked = requests(lab, 'order', 12);
+      const truths = new Map(await inParallel(asked, 1, async (r) => [r.id, await lab.truthOn(r, route)] as const));
+      for (const request of lab.plan.rng(`order-${route}`).shuffle(asked)) {
+        cases.push({ transcript: await lab.run({ request, route, mode: 'stream', repeat: 1 }), truth: truths.get(request.id)! });
+      }
+    }
+    return compared(lab, order.id, 'same-ids', cases, 'answers in another order');
+  },
+};
+
+const coldWarm: Claim = {
+  id: 'cold-and-warm',
+  suite: 'determinism',
+  statement: 'A prompt that the server never saw gets the same answer, with the same log-probabilities, as when its KV blocks are reused.',
+  routes: ['raw'],
+  laws: ['cold-equals-warm'],
+  async run(lab): Promise<Outcome> {
+    const failures: Failure[] = [];
+    const prompts = Array.from({ length: lab.count(8) }, (_, i) => coldPrompt(lab, i));
+    const reusedBefore = await reusedBlocks(lab);
+    let largest = 0;
+    for (const request of prompts) {
+      const run = (repeat: number) => lab.run({ request, route: 'raw', mode: 'stream', repeat }, { logProbs: true });
+      const cold = await run(0);
+      for (const warm of [await run(1), await run(2)]) {
+        const at = firstDivergence(cold.ids, warm.ids);
+        const n = at < 0 ? cold.ids.length : at;
+        let gap = 0;
+        for (let i = 0; i < Math.min(n, cold.logProbs.length, warm.logProbs.length); i++) gap = Math.max(gap, Math.abs(cold.logProbs[i]! - warm.logProbs[i]!));
+        largest = Math.max(largest, gap);
+        const differs = at >= 0 ? `from token ${at} on the first call differs from call ${warm.case.repeat + 1}` : gap > FLOAT32_RESOLUTION ? `log-probabilities of the first call and of call ${warm.case.repeat + 1} differ by ${gap.toPrecision(2)}` : undefined;
+        if (differs !== undefined) failures.push({ law: 'cold-equals-warm', code: at >= 0 ? 'ids' : 'log-probs', text: differs, case: viewOf(warm.case), replay: `${lab.parts.replayBase} ${coldWarm.id}` });
+        if (cold.ids.length === 0 && cold.errors.length > 0) failures.push({ law: 'answers-at-all', code: 'error', text: cold.errors[0]!.message, case: viewOf(cold.case) });
+      }
+    }
+    const reusedAfter = await reusedBlocks(lab);
+    const reused = reusedBefore === undefined || reusedAfter === undefined ? undefined : reusedAfter - reusedBefore;
+    const notes = [`largest gap ${largest.toPrecision(1)} nat`, reused === undefined ? 'reuse unknown' : `${reused} blocks reused`];
+    return structural(reused === 0 ? 0 : prompts.length, 'prompts cold and warm', failures.slice(0, 5), { notes });
+  },
+};
+
+async function reusedBlocks(lab: Lab): Promise<number | undefined> {
+  return (await lab.metrics())?.get('nv_trt_llm_kv_cache_block_metrics', { kv_cache_block_type: 'reused' });
+}
+
+const restart: Claim = {
+  id: 'after-a-restart',
+  suite: 'determinism',
+  statement: 'A server started anew gives the same answers.',
+  routes: ['raw', 'ensemble'],
+  laws: ['same-ids', 'same-text'],
+  ordinaryOnly: true,
+  deadlineMs: 120_000,
+  async run(lab): Promise<Outcome> {
+    if (lab.parts.restart === undefined) return notServed('this run did not start the target, so it may not restart it');
+    const asked = requests(lab, 'restart', 16);
+    const routes: readonly RouteId[] = lab.served(['raw', 'ensemble']);
+    const truths = await inParallel(asked, 1, (r) => lab.truth(r));
+    await using again = await lab.parts.restart();
+    const cases: Compared[] = [];
+    for (const route of routes) {
+      for (const [i, request] of asked.entries()) cases.push({ transcript: await again.lab.run({ request, route, mode: 'stream', repeat: 0 }), truth: truths[i]! });
+    }
+    return compared(lab, restart.id, 'same-ids', cases, 'answers of a second start');
+  },
+};
+
+export const CLAIMS: readonly Claim[] = [repeated, neighbours, equalRows, order, coldWarm, restart, seeds];
+export { sameAnswer };

@@ -1,0 +1,129 @@
+import type { Claim, Outcome } from '#checks/lab/claim.ts';
+import { readGauges, untilIdle } from '#checks/lab/engine-gauges.ts';
+import { type Lab, inParallel } from '#checks/lab/lab.ts';
+import { notServed, structural } from '#checks/lab/outcome.ts';
+import { requestOf } from '#checks/lab/plan.ts';
+import type { Failure } from '#report/types.ts';
+import type { Metrics } from '#wire/protocol/prometheus.ts';
+
+const fail = (law: string, code: string, text: string): Failure => ({ law, code, text });
+
+/** Families of a CPU core of release 2.51 and of the TensorRT-LLM backend, with their label names (docs/observed.md). */
+const FAMILIES: Readonly<Record<string, readonly string[]>> = {
+  nv_inference_request_success: ['model', 'version'],
+  nv_inference_request_failure: ['model', 'reason', 'version'],
+  nv_inference_count: ['model', 'version'],
+  nv_inference_exec_count: ['model', 'version'],
+  nv_inference_request_duration_us: ['model', 'version'],
+  nv_inference_queue_duration_us: ['model', 'version'],
+  nv_inference_compute_input_duration_us: ['model', 'version'],
+  nv_inference_compute_infer_duration_us: ['model', 'version'],
+  nv_inference_compute_output_duration_us: ['model', 'version'],
+  nv_inference_pending_request_count: ['model', 'version'],
+  nv_cpu_utilization: [],
+  nv_cpu_memory_total_bytes: [],
+  nv_cpu_memory_used_bytes: [],
+  nv_pinned_memory_pool_total_bytes: [],
+  nv_pinned_memory_pool_used_bytes: [],
+  nv_trt_llm_request_metrics: ['model', 'request_type', 'version'],
+  nv_trt_llm_runtime_memory_metrics: ['memory_type', 'model', 'version'],
+  nv_trt_llm_kv_cache_block_metrics: ['kv_cache_block_type', 'model', 'version'],
+  nv_trt_llm_inflight_batcher_metrics: ['inflight_batcher_specific_metric', 'model', 'version'],
+  nv_trt_llm_general_metrics: ['general_type', 'model', 'version'],
+};
+
+const names: Claim = {
+  id: 'metrics-families',
+  suite: 'metrics',
+  statement: 'Every metrics family of the release is there with its labels.',
+  routes: [],
+  laws: ['metrics-present'],
+  async run(lab): Promise<Outcome> {
+    const metrics = await lab.metrics();
+    if (metrics === undefined) return notServed('no metrics port');
+    const failures: Failure[] = [];
+    for (const [family, labels] of Object.entries(FAMILIES)) {
+      const sample = metrics.families.get(family)?.samples[0];
+      if (sample === undefined) failures.push(fail('metrics-present', 'family-missing', `${family} is not served`));
+      else if (Object.keys(sample.labels).sort().join() !== labels.join()) failures.push(fail('metrics-present', 'labels-differ', `${family} has the labels ${Object.keys(sample.labels).sort().join(', ')}, expected ${labels.join(', ')}`));
+    }
+    return structural(Object.keys(FAMILIES).length, 'families', failures);
+  },
+};
+
+const truth: Claim = {
+  id: 'engine-metrics-true',
+  suite: 'metrics',
+  statement: 'While requests run the engine gauges say so, and afterwards they are back at nothing.',
+  routes: ['raw'],
+  laws: ['gauges-true'],
+  async run(lab): Promise<Outcome> {
+    if ((await readGauges(lab)) === undefined) return notServed('no nv_trt_llm_* metrics');
+    const before = await untilIdle(lab);
+    const prompts = lab.plan.draw('gauges', before.maxRequests + 2);
+    let seenActive = 0;
+    let seenWaiting = 0;
+    let seenBlocks = 0;
+    let done = false;
+    const work = Promise.all(prompts.map((p, i) => lab.run({ request: requestOf(p, { maxTokens: 150, stopAtEos: false }, `-gauge-${i}`), route: 'raw', mode: 'stream', repeat: 0 }))).finally(() => (done = true));
+    while (!done) {
+      const g = await readGauges(lab);
+      seenActive = Math.max(seenActive, g?.active ?? 0);
+      seenWaiting = Math.max(seenWaiting, g?.waiting ?? 0);
+      seenBlocks = Math.max(seenBlocks, g?.blocksUsed ?? 0);
+    }
+    const transcripts = await work;
+    const after = await untilIdle(lab);
+    const failures: Failure[] = [];
+    if (seenActive === 0) failures.push(fail('gauges-true', 'never-active', `${prompts.length} requests ran, request_type="active" never rose above 0`));
+    if (seenBlocks === 0) failures.push(fail('gauges-true', 'never-used', `${prompts.length} requests ran, no KV block was ever in use`));
+    if (after.blocksUsed !== 0) failures.push(fail('gauges-true', 'blocks-held', `${after.blocksUsed} blocks are in use with nothing running`));
+    const steps = after.iteration - before.iteration;
+    const longest = Math.max(...transcripts.map((t) => t.ids.length));
+    if (steps < longest) failures.push(fail('gauges-true', 'iterations-missing', `an answer of ${longest} tokens took only ${steps} steps by iteration_counter`));
+    return structural(prompts.length, 'requests watched', failures, { notes: [`up to ${seenActive} active, ${seenWaiting} waiting, ${seenBlocks} blocks`] });
+  },
+};
+
+const conservation: Claim = {
+  id: 'statistics-conservation',
+  suite: 'metrics',
+  statement: 'Every request is counted once, by statistics and metrics alike, on the ensemble and on each of its steps.',
+  routes: ['ensemble'],
+  laws: ['conservation'],
+  async run(lab): Promise<Outcome> {
+    if (lab.served(['ensemble']).length === 0) return notServed(lab.parts.notServed.get('ensemble')!);
+    const before = await counts(lab);
+    const prompts = lab.plan.draw('conservation', lab.count(8));
+    const transcripts = await inParallel(prompts, 4, (p) => lab.run({ request: requestOf(p, { maxTokens: 12 }), route: 'ensemble', mode: 'stream', repeat: 0 }));
+    const after = await counts(lab);
+    const n = prompts.length;
+    const chunks = transcripts.reduce((sum, t) => sum + t.events, 0);
+    const failures: Failure[] = [];
+    const expected = { ensemble: n, preprocessing: n, tensorrt_llm: n, postprocessing: chunks };
+    for (const [model, want] of Object.entries(expected)) {
+      const got = (after.statistics.get(model) ?? 0) - (before.statistics.get(model) ?? 0);
+      if (got !== want) failures.push(fail('conservation', 'statistics-count', `${model}: ${want} requests were made, statistics count ${got} more successes`));
+      if (after.metrics === undefined || before.metrics === undefined) continue;
+      const label = { model, version: '1' };
+      const counted = (after.metrics.get('nv_inference_request_success', label) ?? Number.NaN) - (before.metrics.get('nv_inference_request_success', label) ?? Number.NaN);
+      if (counted !== want) failures.push(fail('conservation', 'metrics-count', `${model}: ${want} requests were made, nv_inference_request_success rose by ${counted}`));
+    }
+    return structural(n, 'requests counted', failures);
+  },
+};
+
+interface Counts {
+  readonly statistics: ReadonlyMap<string, number>;
+  readonly metrics: Metrics | undefined;
+}
+
+async function counts(lab: Lab): Promise<Counts> {
+  const statistics = await lab.parts.clients.grpc.statistics('', '', { deadlineMs: 5000 });
+  return {
+    statistics: new Map(statistics.map((m) => [m.name, m.inference_stats.success?.count ?? 0])),
+    metrics: await lab.metrics(),
+  };
+}
+
+export const CLAIMS: readonly Claim[] = [names, truth, conservation];

@@ -1,0 +1,31 @@
+/** Right requests to the four stock models, to be sent as they are or bent by one detail. */
+import { type Tensor, boolTensor, bytesTensor, int32Tensor } from '#wire/protocol/tensors.ts';
+import type { Infer } from './wire.ts';
+
+export const int32 = int32Tensor;
+export const bytes = bytesTensor;
+export const bool = boolTensor;
+
+/** `Say nothing.` in the chat form of the tiny checkpoint is answered by EOS at once; this prompt is answered at length. */
+export const COUNT = '<|user|>Count from 1 to 9.<|assistant|>';
+export const SILENCE = '<|user|>Say nothing.<|assistant|>';
+
+export function ensemble(text: string, maxTokens: number, more: readonly Tensor[] = [], rest: Partial<Infer> = {}): Infer {
+  return { model: 'ensemble', inputs: [bytes('text_input', [1, 1], [text]), int32('max_tokens', [1, 1], [maxTokens]), ...more], ...rest };
+}
+
+export const streaming = bool('stream', [1, 1], [true]);
+
+export function preprocessing(query: readonly (string | Uint8Array)[], length: readonly number[], more: readonly Tensor[] = []): Infer {
+  return { model: 'preprocessing', inputs: [bytes('QUERY', [query.length, 1], query), int32('REQUEST_OUTPUT_LEN', [length.length, 1], length), ...more] };
+}
+
+export function raw(ids: readonly number[], maxTokens: number, more: readonly Tensor[] = [], rest: Partial<Infer> = {}): Infer {
+  return {
+    model: 'tensorrt_llm',
+    inputs: [int32('input_ids', [1, ids.length], ids), int32('input_lengths', [1, 1], [ids.length]), int32('request_output_len', [1, 1], [maxTokens]), ...more],
+    ...rest,
+  };
+}
+
+export const EMPTY_FINAL = { triton_enable_empty_final_response: { bool_param: true } };

@@ -1,0 +1,159 @@
+/**
+ * Plain access to both protocols for conformance: grpc-js and node:http as they come, without the project's own clients,
+ * so that a mistake in a client cannot hide one in a server, and so that anything can be sent, right or wrong.
+ */
+import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { type ClientDuplexStream, type ServiceError, credentials, loadPackageDefinition, makeGenericClientConstructor, status } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import type { Tensor } from '#wire/protocol/tensors.ts';
+
+const definition = loadSync(join(import.meta.dirname, '../../proto/grpc_service.proto'), {
+  keepCase: true, longs: String, enums: String, defaults: true, oneofs: true, includeDirs: [join(import.meta.dirname, '../../proto')],
+});
+const service = (loadPackageDefinition(definition) as any).inference.GRPCInferenceService.service;
+const GenericClient = makeGenericClientConstructor(service, 'inference.GRPCInferenceService', {});
+
+export interface RpcReply {
+  readonly code: string;
+  readonly details: string;
+  readonly body: any;
+}
+
+export interface StreamMessage {
+  readonly error: string;
+  readonly id: string;
+  readonly model: string;
+  readonly version: string;
+  readonly outputs: readonly { name: string; datatype: string; shape: number[] }[];
+  readonly raw: readonly Uint8Array[];
+  readonly final: boolean | undefined;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface StreamReply {
+  readonly messages: readonly StreamMessage[];
+  readonly code: string;
+  readonly details: string;
+}
+
+export class PlainGrpc implements Disposable {
+  readonly #client: any;
+
+  constructor(address: string) {
+    this.#client = new GenericClient(address, credentials.createInsecure(), {
+      'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1, 'grpc.use_local_subchannel_pool': 1,
+    });
+  }
+
+  call(rpc: string, body: unknown, deadlineMs = 10_000): Promise<RpcReply> {
+    const { promise, resolve } = Promise.withResolvers<RpcReply>();
+    this.#client[rpc](body, { deadline: Date.now() + deadlineMs }, (error: ServiceError | null, reply: unknown) => {
+      resolve(error === null ? { code: 'OK', details: '', body: reply } : { code: status[error.code] as string, details: error.details, body: undefined });
+    });
+    return promise;
+  }
+
+  /** Sends all requests at once, half-closes, and gives everything that came back. */
+  stream(requests: readonly unknown[], deadlineMs = 10_000): Promise<StreamReply> {
+    const call = this.#client.ModelStreamInfer({ deadline: Date.now() + deadlineMs }) as ClientDuplexStream<any, any>;
+    const { promise, resolve } = Promise.withResolvers<StreamReply>();
+    const messages: StreamMessage[] = [];
+    call.on('data', (m) => messages.push(flatten(m)));
+    call.on('error', () => {});
+    call.on('status', (s) => resolve({ messages, code: status[s.code] as string, details: s.details }));
+    for (const r of requests) call.write(r);
+    call.end();
+    return promise;
+  }
+
+  [Symbol.dispose](): void {
+    this.#client.close();
+  }
+}
+
+function flatten(m: any): StreamMessage {
+  const r = m.infer_response ?? {};
+  const parameters: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries<any>(r.parameters ?? {})) parameters[key] = value[value.parameter_choice];
+  return {
+    error: m.error_message ?? '',
+    id: r.id ?? '',
+    model: r.model_name ?? '',
+    version: r.model_version ?? '',
+    outputs: (r.outputs ?? []).map((o: any) => ({ name: o.name, datatype: o.datatype, shape: o.shape.map(Number) })),
+    raw: r.raw_output_contents ?? [],
+    final: parameters['triton_final_response'] as boolean | undefined,
+    parameters,
+  };
+}
+
+export interface Infer {
+  readonly model: string;
+  readonly inputs: readonly Tensor[];
+  readonly id?: string;
+  readonly version?: string;
+  readonly outputs?: readonly string[];
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  /** Sends no raw contents at all. */
+  readonly noData?: boolean;
+}
+
+/** A ModelInferRequest as proto-loader takes it. */
+export function inferMessage(r: Infer): unknown {
+  return {
+    model_name: r.model,
+    model_version: r.version ?? '',
+    id: r.id ?? '',
+    parameters: r.parameters ?? {},
+    inputs: r.inputs.map((t) => ({ name: t.name, datatype: t.datatype, shape: t.shape })),
+    outputs: (r.outputs ?? []).map((name) => ({ name })),
+    raw_input_contents: r.noData ? [] : r.inputs.map((t) => t.data),
+  };
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly type: string | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+  readonly text: string;
+  /** False when the connection ended before the body was complete. */
+  readonly complete: boolean;
+}
+
+export interface HttpCall {
+  readonly method?: string;
+  readonly path: string;
+  readonly body?: string | Uint8Array | object;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly deadlineMs?: number;
+}
+
+/** One exchange on a connection of its own. Rejects only when no reply came at all. */
+export function http(address: string, call: HttpCall): Promise<HttpReply> {
+  const [host, port] = address.split(':') as [string, string];
+  const { promise, resolve, reject } = Promise.withResolvers<HttpReply>();
+  const json = typeof call.body === 'object' && !(call.body instanceof Uint8Array);
+  const payload = call.body === undefined ? undefined : json ? JSON.stringify(call.body) : (call.body as string | Uint8Array);
+  const out = httpRequest({
+    host, port, path: call.path, method: call.method ?? (payload === undefined ? 'GET' : 'POST'), agent: false,
+    headers: { ...(payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload as string) }), ...call.headers },
+    timeout: call.deadlineMs ?? 10_000,
+  });
+  out.on('timeout', () => out.destroy(new Error(`no reply to ${call.path} within ${call.deadlineMs ?? 10_000} ms`)));
+  out.on('error', reject);
+  out.on('response', (res) => {
+    const parts: Buffer[] = [];
+    const finish = (complete: boolean) => {
+      const body = Buffer.concat(parts);
+      resolve({ status: res.statusCode ?? 0, type: res.headers['content-type'], headers: res.headers, body, text: body.toString('utf8'), complete });
+    };
+    res.on('data', (c: Buffer) => parts.push(c));
+    res.on('end', () => finish(res.complete));
+    res.on('error', () => finish(false));
+    res.on('close', () => finish(res.complete));
+  });
+  out.end(payload);
+  return promise;
+}

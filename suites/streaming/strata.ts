@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import type { Lab } from '#checks/lab/lab.ts';
+import { type PoolPrompt, requestOf } from '#checks/lab/plan.ts';
+import type { Request } from '#core/request/index.ts';
+
+/** A generated case, before it is known what its answer looks like. */
+export interface Drawn {
+  readonly prompt: PoolPrompt;
+  readonly maxTokens: number;
+  /** Position of the token that becomes the stop word, counted from the start and wrapped to the answer's length. */
+  readonly stopAt: number;
+  readonly minTokens: number;
+}
+
+export interface Stratum {
+  readonly id: 'eos' | 'length' | 'stop-words' | 'min-tokens' | 'split';
+  readonly arbitrary: (lab: Lab) => fc.Arbitrary<Drawn>;
+  /** The request, or undefined when the drawn values do not fit the prompt's answer. */
+  readonly request: (lab: Lab, drawn: Drawn) => Promise<Request | undefined>;
+  /** Routes that cannot carry it are left out by the route itself. */
+}
+
+const base = (prompts: readonly PoolPrompt[], maxTokens: fc.Arbitrary<number>): fc.Arbitrary<Drawn> =>
+  fc.record({ prompt: fc.constantFrom(...prompts), maxTokens, stopAt: fc.nat(40), minTokens: fc.integer({ min: 1, max: 20 }) });
+
+const pool = (lab: Lab, only?: (p: PoolPrompt) => boolean): readonly PoolPrompt[] => {
+  const some = lab.plan.prompts.filter((p) => p.long !== true && (only?.(p) ?? true));
+  return some.length > 0 ? some : lab.plan.prompts;
+};
+
+/** Each stratum aims at one way in which an answer ends, so that no law is left without cases by chance. */
+export const STRATA: readonly Stratum[] = [
+  {
+    id: 'eos',
+    arbitrary: (lab) => base(pool(lab), fc.integer({ min: 40, max: 60 })),
+    request: async (_, d) => requestOf(d.prompt, { maxTokens: d.maxTokens }),
+  },
+  {
+    id: 'length',
+    arbitrary: (lab) => base(pool(lab, (p) => p.eosAtOnce !== true), fc.integer({ min: 1, max: 6 })),
+    request: async (_, d) => requestOf(d.prompt, { maxTokens: d.maxTokens }, `-max-${d.maxTokens}`),
+  },
+  {
+    id: 'split',
+    arbitrary: (lab) => base(pool(lab, (p) => p.split === true), fc.integer({ min: 1, max: 40 })),
+    request: async (_, d) => requestOf(d.prompt, { maxTokens: d.maxTokens }, `-max-${d.maxTokens}`),
+  },
+  {
+    id: 'stop-words',
+    arbitrary: (lab) => base(pool(lab, (p) => p.eosAtOnce !== true), fc.integer({ min: 20, max: 40 })),
+    async request(lab, d) {
+      const whole = await lab.truth(requestOf(d.prompt, { maxTokens: d.maxTokens }));
+      const id = whole.ids[d.stopAt % Math.max(1, whole.ids.length)];
+      if (id === undefined) return undefined;
+      const word = lab.tokenizer.decode([id]);
+      const again = lab.tokenizer.encode(word, { addSpecialTokens: false });
+      return again.length === 1 && again[0] === id ? requestOf(d.prompt, { maxTokens: d.maxTokens, stopWords: [word] }, `-stop-${id}`) : undefined;
+    },
+  },
+  {
+    id: 'min-tokens',
+    arbitrary: (lab) => base(pool(lab), fc.integer({ min: 20, max: 30 })),
+    request: async (_, d) => requestOf(d.prompt, { maxTokens: d.maxTokens, minTokens: d.minTokens }, `-min-${d.minTokens}`),
+  },
+];

@@ -1,0 +1,35 @@
+import { defineConfig } from 'vitest/config';
+
+const [major] = process.versions.node.split('.');
+if (Number(major) < 24) {
+  throw new Error(`Node ${process.versions.node} runs this, but 24 or newer is needed: start through npm (npm test) or npx, which put the packaged Node first.`);
+}
+
+export default defineConfig({
+  test: {
+    reporters: ['./src/report/lockstep-reporter.ts'],
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts'],
+          isolate: false,
+          sequence: { groupOrder: 1 },
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: 'suites',
+          include: ['suites/**/*.test.ts'],
+          globalSetup: ['./src/report/global-setup.ts'],
+          isolate: false,
+          // One after another: several claims watch the server's gauges and need it to themselves.
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+          testTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
