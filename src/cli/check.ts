@@ -10,6 +10,7 @@ import { EXIT } from './exit-codes.ts';
 import { refuseUnknownFaults } from './faults.ts';
 
 const PROJECT = 'suites';
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export async function check(context: CommandContext): Promise<number> {
   const { flags, env, cwd, signal } = context;
@@ -28,6 +29,7 @@ async function runSuites(config: RunConfig, filters: readonly string[], signal: 
   process.env[RUN_VARIABLE] = toRunVariable(config);
   let report: RunReport | undefined;
   const reporter = new LockstepReporter({ onReport: (finished) => (report = finished) });
+  const own = SIGNALS.map((name) => process.listeners(name));
   const vitest = await createVitest({
     root: PACKAGE_ROOT,
     project: [PROJECT],
@@ -35,6 +37,10 @@ async function runSuites(config: RunConfig, filters: readonly string[], signal: 
     run: true,
     reporters: [reporter],
     ...(filters.length > 0 ? { testNamePattern: claimPattern(filters) } : {}),
+  });
+  // Vitest's own listeners end the process within a millisecond; ours let the running claims stop and be reported.
+  SIGNALS.forEach((name, i) => {
+    for (const listener of process.listeners(name)) if (!own[i]?.includes(listener)) process.off(name, listener);
   });
   const cancel = () => void vitest.cancelCurrentRun('keyboard-input');
   signal.addEventListener('abort', cancel, { once: true });

@@ -8,7 +8,7 @@ import { renderGithub } from './github.ts';
 import { renderJson } from './json.ts';
 import { renderJunit } from './junit.ts';
 import type { RunReport } from './run-report.ts';
-import { buildRunReport, claimOf } from './run-report.ts';
+import { buildRunReport, claimOf, isUnfinished } from './run-report.ts';
 import { renderClaimLine } from './terminal/claim-line.ts';
 import { renderFailedClaim } from './terminal/failure.ts';
 import { renderHeader } from './terminal/header.ts';
@@ -44,6 +44,7 @@ export default class LockstepReporter implements Reporter {
   #done = 0;
   #total = 0;
   #running = '';
+  #cancelled = false;
 
   constructor(options: LockstepReporterOptions = {}) {
     this.#options = options;
@@ -63,6 +64,8 @@ export default class LockstepReporter implements Reporter {
   }
 
   onTestModuleCollected(module: TestModule): void {
+    // Here and not earlier: vitest forgets such listeners after onTestRunStart.
+    this.#vitest?.onCancel(() => void (this.#cancelled = true));
     this.#showHeader();
     for (const test of module.children.allTests()) if (test.options.mode !== 'skip') this.#total++;
   }
@@ -76,7 +79,7 @@ export default class LockstepReporter implements Reporter {
     if (test.result().state === 'skipped') return;
     this.#done++;
     const claim = claimOf(test);
-    if (claim !== undefined) {
+    if (claim !== undefined && !(this.#cancelled && isUnfinished(claim))) {
       this.#print(renderClaimLine(claim, this.#canvas, claim.suite === this.#lastSuite));
       this.#lastSuite = claim.suite;
     }

@@ -62,8 +62,8 @@ export function buildRunReport(modules: readonly TestModule[], unhandled: readon
     for (const error of module.errors()) errors.push(`${module.relativeModuleId}: ${error.message}`);
     for (const test of module.children.allTests()) {
       const claim = claimOf(test);
-      if (claim !== undefined) claims.push({ claim, file: module.relativeModuleId });
-      else addUnit(units, test);
+      if (claim === undefined) addUnit(units, test);
+      else if (!facts.interrupted || !isUnfinished(claim)) claims.push({ claim, file: module.relativeModuleId });
     }
   }
   const run = modules.map((module) => module.meta().lockstepRun).find((found) => found !== undefined);
@@ -91,15 +91,19 @@ export function claimOf(test: TestCase): ClaimResult | undefined {
 /** A claim that was ended from outside had no chance to write down how long it took. */
 function timed(test: TestCase): ClaimResult | undefined {
   const claim = test.meta().lockstep;
-  return claim?.failures[0]?.code === 'claim-unfinished' ? { ...claim, durationMs: test.diagnostic()?.duration ?? claim.durationMs } : claim;
+  return claim !== undefined && isUnfinished(claim) ? { ...claim, durationMs: test.diagnostic()?.duration ?? claim.durationMs } : claim;
+}
+
+export function isUnfinished(claim: ClaimResult): boolean {
+  return claim.failures[0]?.code === 'claim-unfinished';
 }
 
 function addUnit(units: Map<string, UnitCounts>, test: TestCase): void {
   const project = test.project.name || 'tests';
   const before = units.get(project) ?? { project, passed: 0, failed: 0, skipped: 0, durationMs: 0, failures: [] };
   const result = test.result();
-  // Claims that a filter leaves out never ran and are not unit tests.
-  if (result.state === 'pending' || (result.state === 'skipped' && test.options.mode === 'skip' && project === 'suites')) return;
+  // Claims that a filter or an interruption left out never ran, and are no unit tests.
+  if (result.state === 'pending' || (result.state === 'skipped' && project === 'suites')) return;
   const durationMs = before.durationMs + (test.diagnostic()?.duration ?? 0);
   const counted = { ...before, durationMs, [result.state]: before[result.state] + 1 };
   const failure = { name: test.fullName, file: test.module.relativeModuleId, message: (result.errors ?? []).map((error) => error.message).join('\n') };

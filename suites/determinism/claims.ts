@@ -1,5 +1,5 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
-import { type Compared, compared, sameAnswer } from '#checks/lab/compared.ts';
+import { type Compared, compared } from '#checks/lab/compared.ts';
 import { type Lab, inParallel } from '#checks/lab/lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
@@ -13,8 +13,8 @@ import { seeds } from './seeds.ts';
 
 const MAX_TOKENS = 32;
 
-function requests(lab: Lab, label: string, count: number): Request[] {
-  return lab.plan.draw(label, lab.count(count)).map((p) => requestOf(p, { maxTokens: MAX_TOKENS }));
+function requests(lab: Lab, label: string, count: number, route: RouteId = 'raw'): Request[] {
+  return lab.plan.draw(label, lab.count(count), route === 'openai-chat' ? (p) => p.messages !== undefined : undefined).map((p) => requestOf(p, { maxTokens: MAX_TOKENS }));
 }
 
 const repeated: Claim = {
@@ -24,11 +24,10 @@ const repeated: Claim = {
   routes: ROUTE_IDS,
   laws: ['same-ids', 'same-text'],
   async run(lab): Promise<Outcome> {
-    const asked = requests(lab, 'repeated', 14);
     const cases: Compared[] = [];
     const groups: Transcript[][] = [];
     for (const route of lab.served(ROUTE_IDS)) {
-      for (const request of asked) {
+      for (const request of requests(lab, 'repeated', 14, route)) {
         const truth = await lab.truthOn(request, route);
         const group: Transcript[] = [];
         for (let repeat = 0; repeat < (route === 'raw' ? 3 : 1); repeat++) {
@@ -55,7 +54,7 @@ const neighbours: Claim = {
   async run(lab): Promise<Outcome> {
     const cases: Compared[] = [];
     for (const route of lab.served(ROUTE_IDS)) {
-      const asked = requests(lab, `neighbours-${route}`, route === 'raw' ? 32 : 12);
+      const asked = requests(lab, `neighbours-${route}`, route === 'raw' ? 32 : 12, route);
       const truths = await inParallel(asked, 1, (r) => lab.truthOn(r, route));
       const transcripts = await inParallel(asked, 8, (request) => lab.run({ request, route, mode: 'stream', repeat: 0 }));
       transcripts.forEach((transcript, i) => {
@@ -167,4 +166,3 @@ const restart: Claim = {
 };
 
 export const CLAIMS: readonly Claim[] = [repeated, neighbours, equalRows, order, coldWarm, restart, seeds];
-export { sameAnswer };

@@ -1,5 +1,5 @@
-import { type Comparison, compareIds, compareText, failsUnder, firstDivergence, tally } from '#checks/compare/index.ts';
-import type { Answer } from '#checks/laws/index.ts';
+import { type Comparison, compareIds, compareText, failsUnder, tally } from '#checks/compare/index.ts';
+import { type Answer, answerOf } from '#checks/laws/index.ts';
 import type { Failure } from '#report/types.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Outcome } from './claim.ts';
@@ -48,7 +48,7 @@ function compareOne(lab: Lab, c: Compared): Comparison {
     const first = t.errors[0];
     return { verdict: 'structural', divergence: undefined, text: first === undefined ? `no whole answer: the exchange ended as ${t.ending}` : `no answer: ${first.code} ${first.message}` };
   }
-  if (t.case.route === 'raw') return compareIds(truth, { ids: t.ids }, options);
+  if (t.case.route === 'raw') return compareIds(truth, { ids: t.ids, finish: answerOf(t, lab.tokenizer)?.finish }, options);
   const alone = t.case.mode === 'stream' && !lab.profile.models.streamedTextHoldsBackPartialCharacters.value;
   const served = t.text;
   if (t.case.route === 'openai-chat' && t.case.mode === 'unary' && !lab.profile.openai.chatExcludesInput.value) {
@@ -56,9 +56,4 @@ function compareOne(lab: Lab, c: Compared): Comparison {
     return compareText(truth, served.startsWith(prompt) ? served.slice(prompt.length) : served, options);
   }
   return compareText(truth, served, alone ? { ...options, form: 'chunk-alone' } : options);
-}
-
-/** Whether two transcripts of one request gave the same answer, by what the route shows. */
-export function sameAnswer(a: Transcript, b: Transcript): boolean {
-  return a.case.route === 'raw' ? firstDivergence(a.ids, b.ids) < 0 : a.text === b.text;
 }

@@ -48,6 +48,7 @@ export class Lab {
   readonly #context: RouteContext;
   readonly #seen = new Map<string, Promise<Transcript>>();
   readonly #truths = new Map<string, Promise<Answer>>();
+  #marginsServed: Promise<boolean> | undefined;
   /** How much this target's numbers move between equal requests; set by the determinism claims once they measured it. */
   noise: Noise = NO_NOISE;
 
@@ -96,10 +97,30 @@ export class Lab {
     const key = canonicalJson([request.prompt, request.sampling, request.limits, route, mode]);
     let seen = this.#seen.get(key);
     if (seen === undefined) {
-      seen = this.run({ request, route, mode, repeat: 0 }, route === 'raw' ? { logProbs: true } : {});
+      seen = this.#observe({ request, route, mode, repeat: 0 });
       this.#seen.set(key, seen);
     }
     return seen;
+  }
+
+  async #observe(c: Case): Promise<Transcript> {
+    if (c.route.startsWith('openai')) return this.run(c);
+    return this.run(c, { logProbs: true, margins: c.route === 'raw' && (await this.marginsServed()) });
+  }
+
+  /**
+   * Whether raw serves generation logits: an engine that was built without gathering them refuses the request, and then
+   * a flip cannot be judged.
+   */
+  marginsServed(): Promise<boolean> {
+    this.#marginsServed ??= this.#probeMargins();
+    return this.#marginsServed;
+  }
+
+  async #probeMargins(): Promise<boolean> {
+    const request: Request = { id: 'margins-probe', prompt: { kind: 'text', text: 'a' }, sampling: { kind: 'greedy' }, limits: { maxTokens: 1 } };
+    const t = await this.run({ request, route: 'raw', mode: 'unary', repeat: 0 }, { margins: true });
+    return t.errors.length === 0 && t.margins.length > 0;
   }
 
   /**
@@ -129,7 +150,7 @@ export class Lab {
 
   async #truth(request: Request): Promise<Answer> {
     const c: Case = { request, route: 'raw', mode: 'unary', repeat: 0 };
-    const t = await this.run(c, { logProbs: true, margins: true });
+    const t = await this.run(c, { logProbs: true, margins: await this.marginsServed() });
     if (t.errors.length > 0 || t.ending !== 'complete') {
       const first = t.errors[0];
       throw new LockstepError('no-answer', `${describeCase(c)} gave no answer: ${first === undefined ? `the stream ended as ${t.ending}` : `${first.code} ${first.message}`}`, {

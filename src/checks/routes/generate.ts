@@ -30,7 +30,7 @@ function generateReader(builder: TranscriptBuilder, id: string): PayloadReader {
   return (payload) => {
     builder.event(FLAG.data);
     const echoed = payload['id'];
-    if (echoed !== undefined && echoed !== id) builder.foreignId(String(echoed));
+    if (echoed !== undefined && echoed !== id) builder.foreignId(typeof echoed === 'string' ? echoed : JSON.stringify(echoed));
     const text = payload['text_output'];
     if (typeof text === 'string') builder.text(text);
     else builder.error('malformed', `text_output is ${JSON.stringify(text)}, expected one string`);

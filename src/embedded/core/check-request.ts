@@ -60,10 +60,11 @@ export function checkRequest(model: LoadedModel, request: CoreInferRequest, dete
 
 function checkInputCount(model: LoadedModel, inputs: ReadonlyMap<string, CoreTensor>, prefix: string, detectMissing: boolean): void {
   const total = model.config.input.length;
-  const required = model.config.input.filter((i) => !i.optional).map((i) => i.name);
-  const missing = required.filter((name) => !inputs.has(name));
+  const required = model.requiredInputs;
   const countFits = inputs.size >= required.length && inputs.size <= total;
-  if (countFits && !(detectMissing && missing.length > 0)) return;
+  if (countFits && !detectMissing) return;
+  const missing = required.filter((name) => !inputs.has(name));
+  if (countFits && missing.length === 0) return;
   const expected = required.length === total ? `${total} inputs` : `number of inputs between ${required.length} and ${total}`;
   const list = (names: Iterable<string>): string => [...names].map((n) => `'${n}'`).join(',');
   const got = ` Got input(s) [${list(inputs.keys())}]`;

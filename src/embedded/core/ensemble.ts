@@ -1,7 +1,7 @@
-import type { EnsembleStep } from '#wire/protocol/model-config.ts';
 import { nowNs } from '#core/clock/index.ts';
 import type { CancelToken } from './cancel-token.ts';
 import { type CheckedRequest, requestPrefix } from './check-request.ts';
+import { neededSteps, planOf, type PlannedStep } from './ensemble-plan.ts';
 import type { LoadedModel } from './loaded-model.ts';
 import { NO_PARAMETERS, type StreamPosition } from './run-model.ts';
 import { CoreError, type CoreInferRequest, type CoreInferResponse, type CoreTensor, type ParameterValue, type ResponseSink } from './types.ts';
@@ -32,7 +32,7 @@ interface Scope {
   readonly parent: Scope | undefined;
   /** undefined = known to be absent (an optional input not given, an output not produced). */
   readonly tensors: Map<string, CoreTensor | undefined>;
-  readonly started: Set<EnsembleStep>;
+  readonly started: Set<PlannedStep>;
   running: number;
   /** Whether responses are built from scopes below this one. */
   forked: boolean;
@@ -51,7 +51,7 @@ interface Scope {
 export class EnsembleRun {
   readonly #host: EnsembleHost;
   readonly #model: LoadedModel;
-  readonly #steps: readonly EnsembleStep[];
+  readonly #steps: readonly PlannedStep[];
   readonly #request: CoreInferRequest;
   readonly #checked: CheckedRequest;
   readonly #token: CancelToken;
@@ -69,7 +69,6 @@ export class EnsembleRun {
   constructor(host: EnsembleHost, model: LoadedModel, request: CoreInferRequest, checked: CheckedRequest, token: CancelToken, queuedNs: number, sink: ResponseSink) {
     this.#host = host;
     this.#model = model;
-    this.#steps = model.config.ensemble_scheduling?.step ?? [];
     this.#request = request;
     this.#checked = checked;
     this.#token = token;
@@ -77,6 +76,8 @@ export class EnsembleRun {
     this.#sink = sink;
     const requested = new Set(request.requestedOutputs);
     this.#outputs = [...model.outputs.keys()].filter((name) => requested.size === 0 || requested.has(name));
+    const steps = planOf(model.config);
+    this.#steps = requested.size === 0 ? steps : neededSteps(steps, this.#outputs);
     this.#parameters = new Map<string, ParameterValue>([
       ['sequence_id', request.parameters.get('sequence_id') ?? 0n],
       ['sequence_start', request.parameters.get('sequence_start') ?? false],
@@ -102,7 +103,7 @@ export class EnsembleRun {
       if (scope.started.has(step)) continue;
       let model: LoadedModel;
       try {
-        model = this.#host.find(step.model_name, step.model_version);
+        model = this.#host.find(step.modelName, step.modelVersion);
       } catch (thrown) {
         this.#fail(thrown);
         return;
@@ -112,7 +113,7 @@ export class EnsembleRun {
     }
   }
 
-  #start(scope: Scope, step: EnsembleStep, model: LoadedModel, inputs: readonly CoreTensor[]): void {
+  #start(scope: Scope, step: PlannedStep, model: LoadedModel, inputs: readonly CoreTensor[]): void {
     scope.started.add(step);
     scope.running++;
     scope.forked ||= model.decoupled;
@@ -123,7 +124,7 @@ export class EnsembleRun {
       id: this.#request.id,
       parameters: this.#request.parameters,
       inputs,
-      requestedOutputs: Object.keys(step.output_map),
+      requestedOutputs: step.outputNames,
     };
     const token = this.#token.isCancelled() ? CANCELLED : this.#host.cancelReachesRunningStep ? this.#token : NEVER;
     try {
@@ -135,7 +136,7 @@ export class EnsembleRun {
     }
   }
 
-  #onResponse(scope: Scope, step: EnsembleStep, model: LoadedModel, response: CoreInferResponse | undefined, final: boolean): void {
+  #onResponse(scope: Scope, step: PlannedStep, model: LoadedModel, response: CoreInferResponse | undefined, final: boolean): void {
     if (final) {
       scope.running--;
       this.#inFlight--;
@@ -143,9 +144,9 @@ export class EnsembleRun {
     if (response?.error !== undefined) this.#fail(response.error);
     else if (response !== undefined && this.#error === undefined) {
       const target = model.decoupled ? this.#fork(scope, final) : scope;
-      for (const name of Object.values(step.output_map)) target.tensors.set(name, undefined);
+      for (const name of step.outputs.values()) target.tensors.set(name, undefined);
       for (const tensor of response.outputs) {
-        const name = step.output_map[tensor.name];
+        const name = step.outputs.get(tensor.name);
         if (name !== undefined) target.tensors.set(name, tensor);
       }
       this.#advance(target);
@@ -164,7 +165,7 @@ export class EnsembleRun {
     for (const name of this.#outputs) {
       const found = lookUp(scope, name);
       if (found === undefined) return;
-      if (found.tensor !== undefined) outputs.push(found.tensor.name === name ? found.tensor : { ...found.tensor, name });
+      if (found.tensor !== undefined) outputs.push(renamed(found.tensor, name));
     }
     scope.responded = true;
     this.#responses++;
@@ -211,19 +212,21 @@ export class EnsembleRun {
     this.#model.inFlight--;
     const endNs = nowNs();
     const times = { queuedNs: this.#queuedNs, startNs: this.#startNs, inputDoneNs: this.#startNs, inferDoneNs: endNs, endNs };
-    // The composing model counts its failure with its own reason; here it is OTHER again (docs/observed.md).
-    if (this.#error !== undefined) this.#model.statistics.failed('OTHER', times);
-    else this.#model.statistics.succeeded(this.#checked.batchSize, times);
+    if (this.#error !== undefined) {
+      // Every failure of an ensemble is counted twice, whatever step it came from (observed on 2.51).
+      this.#model.statistics.failed('OTHER', times, false);
+      this.#model.statistics.failed('OTHER', times, false);
+    } else this.#model.statistics.succeeded(this.#checked.batchSize, times);
   }
 }
 
 /** The step's inputs under its own names, or undefined while it cannot run. */
-function stepInputs(scope: Scope, step: EnsembleStep, model: LoadedModel): CoreTensor[] | undefined {
+function stepInputs(scope: Scope, step: PlannedStep, model: LoadedModel): CoreTensor[] | undefined {
   const out: CoreTensor[] = [];
-  for (const [input, name] of Object.entries(step.input_map)) {
+  for (const { input, tensor: name } of step.inputs) {
     const found = lookUp(scope, name);
     if (found === undefined) return undefined;
-    if (found.tensor !== undefined) out.push({ ...found.tensor, name: input });
+    if (found.tensor !== undefined) out.push(renamed(found.tensor, input));
     else if (model.inputs.get(input)?.optional !== true) return undefined;
   }
   return out;
@@ -234,4 +237,8 @@ function lookUp(scope: Scope, name: string): { readonly tensor: CoreTensor | und
     if (at.tensors.has(name)) return { tensor: at.tensors.get(name) };
   }
   return undefined;
+}
+
+function renamed({ datatype, shape, data }: CoreTensor, name: string): CoreTensor {
+  return { name, datatype, shape, data };
 }

@@ -14,7 +14,8 @@ export interface LoadedModel {
   /** Inputs and outputs by name, so that checks cost no search. */
   readonly inputs: ReadonlyMap<string, ModelConfig['input'][number]>;
   readonly outputs: ReadonlyMap<string, ModelConfig['output'][number]>;
-  readonly requiredInputs: number;
+  readonly allOutputs: ReadonlySet<string>;
+  readonly requiredInputs: readonly string[];
   readonly decoupled: boolean;
   /** Requests that were taken in and have not ended. */
   inFlight: number;

@@ -1,17 +1,20 @@
 import type { ModelConfig } from '#wire/protocol/model-config.ts';
 import type { LoadedModel } from './loaded-model.ts';
-import { readModel, listModels, type RepositoryModel } from './repository.ts';
+import { listModels, readModel, repositoryStamp, type RepositoryModel } from './repository.ts';
 import type { ModelFactory } from './model.ts';
 import { StatisticsRecorder } from './statistics.ts';
 import { CoreError, type ModelIndexEntry } from './types.ts';
 
 interface Entry {
-  state: 'READY' | 'UNAVAILABLE' | 'LOADING' | 'UNLOADING';
+  /** Whether clients want it served: false after an unload. */
+  wanted: boolean;
   reason: string;
   readonly versions: Map<number, LoadedModel>;
   /** Versions that were unloaded while requests were running on them. */
   readonly leaving: Set<LoadedModel>;
   seenVersions: readonly number[];
+  /** What was loaded last: a load without new content changes nothing. */
+  content: string;
 }
 
 export interface RegistryOptions {
@@ -38,47 +41,33 @@ export class Registry {
   }
 
   /**
-   * Loads or reloads a model; the old version serves until the new one stands.
+   * Loads or reloads a model; the old version serves until the new one stands. Ensembles follow their steps. A load
+   * without a config of files that have not changed does nothing, so an earlier override stays (observed on 2.51).
    *
    * Errors: INTERNAL `failed to load '<m>', failed to poll from model repository`; INVALID_ARG `load failed for model …`.
    */
   load(name: string, override?: string): void {
-    let found: RepositoryModel | undefined;
-    try {
-      found = readModel(this.#options.repository, name, override);
-    } catch {
-      found = undefined;
+    const entry: Entry = this.#entries.get(name) ?? { wanted: true, reason: '', versions: new Map(), leaving: new Set(), seenVersions: [], content: '' };
+    const stamp = repositoryStamp(this.#options.repository, name);
+    if (override === undefined && entry.versions.size > 0 && entry.content === stamp) return;
+    const found = this.#poll(name, override);
+    if (found.versions.length === 0) {
+      throw new CoreError('INVALID_ARG', `load failed for model '${name}': at least one version must be available under the version policy of model '${name}'\n`);
     }
-    if (found === undefined) throw new CoreError('INTERNAL', `failed to load '${name}', failed to poll from model repository`);
-    if (found.versions.length === 0) throw new CoreError('INTERNAL', `failed to load '${name}', no version is available`);
-    const entry: Entry = this.#entries.get(name) ?? { state: 'LOADING', reason: '', versions: new Map(), leaving: new Set(), seenVersions: [] };
     this.#entries.set(name, entry);
-    const fresh = new Map<number, LoadedModel>();
-    for (const version of found.versions) {
-      try {
-        fresh.set(version, this.#make(found, version));
-      } catch (thrown) {
-        const text = (thrown as Error).message;
-        entry.seenVersions = found.versions;
-        entry.state = entry.versions.size > 0 ? 'READY' : 'UNAVAILABLE';
-        entry.reason = text;
-        throw new CoreError('INVALID_ARG', `load failed for model '${name}': version ${version} is at UNAVAILABLE state: ${text};\n`);
-      }
-    }
-    this.#retire(entry);
-    for (const [version, model] of fresh) entry.versions.set(version, model);
-    entry.seenVersions = found.versions;
-    entry.state = 'READY';
-    entry.reason = '';
+    entry.wanted = true;
+    this.#serve(entry, found);
+    entry.content = stamp;
+    this.#followSteps();
   }
 
-  /** Stops serving a model; requests in flight run to their end. A name never seen is no error. */
+  /** Stops serving a model and the ensembles that use it; requests in flight run to their end. A name never seen is no error. */
   unload(name: string): void {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
-    this.#retire(entry);
-    entry.state = 'UNAVAILABLE';
-    entry.reason = 'unloaded';
+    entry.wanted = false;
+    this.#retire(entry, 'unloaded');
+    this.#followSteps();
   }
 
   /**
@@ -117,11 +106,10 @@ export class Registry {
         if (!readyOnly) out.push({ name });
         continue;
       }
-      const state = entry.state === 'UNAVAILABLE' && [...entry.leaving].some((m) => m.inFlight > 0) ? 'UNLOADING' : entry.state;
+      const state = entry.versions.size > 0 ? 'READY' : [...entry.leaving].some((m) => m.inFlight > 0) ? 'UNLOADING' : 'UNAVAILABLE';
       if (readyOnly && state !== 'READY') continue;
       for (const version of entry.seenVersions) {
-        const reason = state === 'UNLOADING' ? '' : entry.reason;
-        out.push({ name, version: String(version), state, ...(reason === '' ? {} : { reason }) });
+        out.push({ name, version: String(version), state, ...(state === 'UNAVAILABLE' && entry.reason !== '' ? { reason: entry.reason } : {}) });
       }
     }
     return out;
@@ -131,20 +119,75 @@ export class Registry {
     for (const model of this.all()) model.implementation?.close?.();
   }
 
-  #retire(entry: Entry): void {
+  #poll(name: string, override: string | undefined): RepositoryModel {
+    let found: RepositoryModel | undefined;
+    try {
+      found = readModel(this.#options.repository, name, override);
+    } catch {
+      found = undefined;
+    }
+    // A config that names another model reads like an empty repository.
+    if (found?.config.name !== name) throw new CoreError('INTERNAL', `failed to load '${name}', failed to poll from model repository`);
+    return found;
+  }
+
+  #serve(entry: Entry, found: RepositoryModel): void {
+    const { name } = found;
+    this.#checkSteps(found);
+    const fresh = new Map<number, LoadedModel>();
+    for (const version of found.versions) {
+      try {
+        fresh.set(version, this.#make(found, version));
+      } catch (thrown) {
+        const text = (thrown as Error).message;
+        entry.seenVersions = found.versions;
+        if (entry.versions.size === 0) entry.reason = text;
+        throw new CoreError('INVALID_ARG', `load failed for model '${name}': version ${version} is at UNAVAILABLE state: ${text};\n`);
+      }
+    }
+    this.#retire(entry, '');
+    for (const [version, model] of fresh) entry.versions.set(version, model);
+    entry.seenVersions = found.versions;
+  }
+
+  /** After a change: an ensemble whose steps are not all there goes, one whose steps are back comes. */
+  #followSteps(): void {
+    for (const [name, entry] of this.#entries) {
+      const found = readModel(this.#options.repository, name);
+      if (found?.config.platform !== 'ensemble' || !entry.wanted) continue;
+      try {
+        this.#checkSteps(found);
+        if (entry.versions.size === 0) this.#serve(entry, found);
+      } catch {
+        if (entry.versions.size > 0) this.#retire(entry, 'unloaded');
+      }
+    }
+  }
+
+  #checkSteps(found: RepositoryModel): void {
+    for (const step of found.config.ensemble_scheduling?.step ?? []) {
+      const [model] = this.versionsOf(step.model_name);
+      const refuse = (text: string): never => {
+        throw new CoreError('INVALID_ARG', `load failed for model '${found.name}': ${text}\n`);
+      };
+      if (model === undefined) return refuse(`ensemble '${found.name}' depends on '${step.model_name}' which has no loaded version`);
+      const limit = model.config.max_batch_size;
+      if (found.config.max_batch_size > limit) {
+        refuse(`ensemble ${found.name} allows maximum batch size ${found.config.max_batch_size}, but it contains model ${model.name} which only allows maximum batch size to be ${limit}`);
+      }
+    }
+  }
+
+  #retire(entry: Entry, reason: string): void {
     for (const old of entry.leaving) if (old.inFlight === 0) entry.leaving.delete(old);
     for (const model of entry.versions.values()) entry.leaving.add(model);
     entry.versions.clear();
+    entry.reason = reason;
   }
 
   #make(found: RepositoryModel, version: number): LoadedModel {
     const isEnsemble = found.config.platform === 'ensemble';
     const steps = found.config.ensemble_scheduling?.step ?? [];
-    for (const step of steps) {
-      if (this.versionsOf(step.model_name).length === 0) {
-        throw new Error(`Invalid argument: ensemble '${found.name}' depends on '${step.model_name}' which has no loaded version. Model '${step.model_name}' loading failed with error: model is not found`);
-      }
-    }
     const decoupled = isEnsemble
       ? steps.some((step) => this.find(step.model_name, step.model_version).decoupled)
       : found.config.model_transaction_policy?.decoupled === true;
@@ -162,7 +205,8 @@ export class Registry {
       statistics: new StatisticsRecorder(this.#options.frozenStatistics),
       inputs: new Map(config.input.map((i) => [i.name, i])),
       outputs: new Map(config.output.map((o) => [o.name, o])),
-      requiredInputs: config.input.filter((i) => !i.optional).length,
+      allOutputs: new Set(config.output.map((o) => o.name)),
+      requiredInputs: config.input.filter((i) => !i.optional).map((i) => i.name),
       decoupled,
       inFlight: 0,
     };

@@ -14,6 +14,13 @@ export interface RepositoryModel {
   readonly config: ModelConfig;
 }
 
+/** Changes when the config or a version folder of a model changes. */
+export function repositoryStamp(repository: string, name: string): string {
+  const directory = join(repository, name);
+  if (!existsSync(join(directory, 'config.pbtxt'))) return '';
+  return [join(directory, 'config.pbtxt'), ...versionFolders(directory).map((v) => join(directory, String(v)))].map((path) => `${path}@${statSync(path).mtimeMs}`).join();
+}
+
 /** Names of the folders that look like models, sorted. */
 export function listModels(repository: string): string[] {
   return readdirSync(repository, { withFileTypes: true })

@@ -5,6 +5,15 @@ import type { LoadedModel } from './loaded-model.ts';
 import { type Model, type ModelRequest, tracebackText } from './model.ts';
 import { CoreError, type CoreInferRequest, type CoreTensor, type ParameterValue, type ResponseSink } from './types.ts';
 
+const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+/** An ensemble step asks for the same list of outputs each time. */
+function asSet(names: readonly string[]): ReadonlySet<string> {
+  let set = sets.get(names);
+  if (set === undefined) sets.set(names, (set = new Set(names)));
+  return set;
+}
+
 export const NO_PARAMETERS: ReadonlyMap<string, ParameterValue> = new Map();
 
 /** Position of a request in a stream of chunks: set by the ensemble for what follows a decoupled step. */
@@ -42,7 +51,7 @@ export function runModel(
   position?: StreamPosition,
 ): void {
   const startNs = nowNs();
-  const requested: ReadonlySet<string> = new Set(request.requestedOutputs.length === 0 ? model.outputs.keys() : request.requestedOutputs);
+  const requested = request.requestedOutputs.length === 0 ? model.allOutputs : asSet(request.requestedOutputs);
   const keepsAll = requested.size === model.outputs.size;
   let ended = false;
   let failed = false;
@@ -51,7 +60,7 @@ export function runModel(
     ended = true;
     const endNs = nowNs();
     model.inFlight--;
-    if (failed) model.statistics.failed('BACKEND', { queuedNs, endNs });
+    if (failed) model.statistics.failed('BACKEND', { queuedNs, endNs }, true);
     else model.statistics.succeeded(checked.batchSize, { queuedNs, startNs, inputDoneNs: startNs, inferDoneNs: endNs, endNs });
   };
   const respond = (outputs: readonly CoreTensor[], error: CoreError | undefined, final: boolean): void => {
@@ -75,7 +84,8 @@ export function runModel(
     implementation.execute(modelRequest, {
       send: (outputs, final) => respond(keepsAll ? outputs : outputs.filter((o) => requested.has(o.name)), undefined, final),
       sendError: (code, text, final) => {
-        failed ||= !ended;
+        // The Python backend counts what `execute` did: errors that a decoupled model sends later are successes to it.
+        failed ||= !ended && !model.decoupled;
         respond([], new CoreError(code, text), final);
       },
       close: () => {

@@ -1,6 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { CoreError, type CudaRegion, type SharedMemory, type SystemRegion } from './types.ts';
 
+/** mmap takes no other offsets. */
+const PAGE_BYTES = 4096;
+
 /**
  * Registered shared-memory regions. System regions are files of /dev/shm, opened at registration as shm_open would.
  * There is no GPU: registering a CUDA region always fails.
@@ -14,7 +17,8 @@ export function sharedMemory(): SharedMemory & { close(): void } {
     return region;
   };
   const within = (region: SystemRegion, offset: number, byteSize: number): void => {
-    if (offset < 0 || offset + byteSize > region.byte_size) {
+    if (offset < 0 || offset >= region.byte_size) throw new CoreError('INVALID_ARG', `Invalid offset for shared memory region: '${region.name}'`);
+    if (offset + byteSize > region.byte_size) {
       throw new CoreError('INVALID_ARG', `Invalid offset + byte size for shared memory region: '${region.name}'`);
     }
   };
@@ -36,9 +40,15 @@ export function sharedMemory(): SharedMemory & { close(): void } {
       } catch {
         throw new CoreError('INTERNAL', `Unable to open shared memory region: '${key}'`);
       }
-      if (offset + byteSize > fstatSync(file).size) {
+      const problem =
+        offset + byteSize > fstatSync(file).size
+          ? new CoreError('INTERNAL', `Invalid shared memory region: '${key}'`)
+          : offset % PAGE_BYTES !== 0
+            ? new CoreError('INVALID_ARG', `failed to register shared memory region '${name}': unable to process address spaceInvalid argument`)
+            : undefined;
+      if (problem !== undefined) {
         closeSync(file);
-        throw new CoreError('INVALID_ARG', 'failed to register shared memory region: invalid args');
+        throw problem;
       }
       regions.set(name, { name, key, offset, byte_size: byteSize, file });
     },
@@ -68,7 +78,7 @@ export function sharedMemory(): SharedMemory & { close(): void } {
       const region = regionOf(name);
       within(region, offset, byteSize);
       if (data.length > byteSize) {
-        throw new CoreError('INTERNAL', `shared memory size specified with the request for output is ${byteSize} bytes, which is too small: ${data.length} bytes are needed`);
+        throw new CoreError('INTERNAL', `shared memory size specified with the request for output (${byteSize} bytes) should be at least ${data.length} bytes to hold the results`);
       }
       writeSync(region.file, data, 0, data.length, region.offset + offset);
     },

@@ -62,8 +62,10 @@ export class StatisticsRecorder {
     add(batch.output, t.endNs - t.inferDoneNs);
   }
 
-  failed(reason: FailureReason, t: { readonly queuedNs: number; readonly endNs: number }): void {
+  /** `executed`: the failure came out of an execution, which counts although its request failed. */
+  failed(reason: FailureReason, t: { readonly queuedNs: number; readonly endNs: number }, executed: boolean): void {
     if (this.#frozen) return;
+    if (executed) this.#executions++;
     this.#lastInferenceMs = Date.now();
     add(this.#fail, t.endNs - t.queuedNs);
     this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);

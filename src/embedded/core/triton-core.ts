@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { nowNs } from '#core/clock/index.ts';
 import { pollUntil } from '#core/deadline/index.ts';
 import type { ReleaseProfile } from '#core/profile/index.ts';
@@ -43,7 +44,7 @@ export interface CoreOptions {
  */
 export function createTritonCore(options: CoreOptions): TritonCore {
   const registry = new Registry({
-    repository: options.repository,
+    repository: resolve(options.repository),
     factory: options.factory,
     frozenStatistics: options.faults.has('stats-fail-when-kv-off'),
   });

@@ -46,7 +46,7 @@ export class ResponseEncoder {
     this.#placements = placements;
   }
 
-  /** ModelInferResponse. `final` undefined: no `triton_final_response` parameter (unary calls). */
+  /** ModelInferResponse; an output in shared memory has an empty raw entry and no parameters (observed). `final` undefined: no `triton_final_response` parameter (unary calls). */
   unary(response: CoreInferResponse, final: boolean | undefined): Buffer {
     return this.#message(response, final, 0);
   }
@@ -80,7 +80,7 @@ export class ResponseEncoder {
     let size = head.length + flag.length;
     const heads: Buffer[] = [];
     for (const tensor of outputs) {
-      const tensorStart = this.#tensorStart(tensor);
+      const tensorStart = tensorHead(tensor);
       heads.push(tensorStart);
       const tensorSize = tensorStart.length + shapeSize(tensor.shape);
       size += 1 + varintSize(tensorSize) + tensorSize;
@@ -124,17 +124,6 @@ export class ResponseEncoder {
       this.#headOf = { model, version, parameters };
     }
     return this.#head;
-  }
-
-  #tensorStart(tensor: CoreTensor): Buffer {
-    const placement = this.#placements.get(tensor.name);
-    if (placement === undefined) return tensorHead(tensor);
-    return Buffer.concat([
-      tensorHead(tensor),
-      parameterEntry(4, 'shared_memory_region', placement.region),
-      parameterEntry(4, 'shared_memory_byte_size', BigInt(tensor.data.length)),
-      ...(placement.offset === 0 ? [] : [parameterEntry(4, 'shared_memory_offset', BigInt(placement.offset))]),
-    ]);
   }
 }
 

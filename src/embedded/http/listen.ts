@@ -13,12 +13,25 @@ export interface Listening extends AsyncDisposable {
   close(graceMs?: number): Promise<void>;
 }
 
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  readonly http?: ServerOptions;
+  /** Bytes sent before the connection is closed over something that is no HTTP; '' = closed without a word, as libevhtp does. */
+  readonly malformedAnswer?: string;
+}
+
 /** Errors: `listen-failed`. */
-export async function listen(
-  options: { readonly host: string; readonly port: number; readonly http?: ServerOptions },
-  handler: RequestListener,
-): Promise<Listening> {
-  const server = createServer({ requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0, ...options.http }, handler);
+export async function listen(options: ListenOptions, handler: RequestListener): Promise<Listening> {
+  const server = createServer(
+    { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0, requireHostHeader: false, ...options.http },
+    handler,
+  );
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end(options.malformedAnswer ?? '');
+    else socket.destroy();
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>
       reject(

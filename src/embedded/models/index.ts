@@ -16,6 +16,7 @@ export interface ModelsOptions {
 export function stockModels(options: ModelsOptions): (config: ModelConfig) => ModelFactory | undefined {
   const { engine, faults, profile } = options;
   return (config) => {
+    if (config.backend !== 'python' && config.backend !== 'tensorrtllm') return undefined;
     if (config.name === 'preprocessing') return (setup) => preprocessing(setup, faults);
     if (config.name === 'postprocessing') {
       return (setup) => postprocessing(setup, { faults, holdsBackPartialCharacters: profile.models.streamedTextHoldsBackPartialCharacters.value });

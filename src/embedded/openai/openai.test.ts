@@ -197,7 +197,7 @@ describe('streams', () => {
     const raw = await rawPost('/v1/chat/completions', chat('three', { stream: true, stream_options: { include_usage: true } }));
     const [head, ...rest] = raw.split('\r\n\r\n');
     expect(head).toMatch(
-      /^HTTP\/1\.1 200 OK\r\ndate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\nserver: uvicorn\r\ncontent-type: text\/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\nconnection: close$/,
+      /^HTTP\/1\.1 200 OK\r\ndate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\nserver: uvicorn\r\ncontent-type: text\/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\nConnection: close$/,
     );
     const event = (delta: string, finish: string) =>
       `data: {"id":"ID","choices":[{"delta":${delta},"logprobs":null,"finish_reason":${finish},"index":0}],"created":T,"model":"flat","system_fingerprint":null,"object":"chat.completion.chunk","usage":null}\n\n`;
@@ -309,7 +309,7 @@ describe('refusals', () => {
       400,
       'only text message is supported, but got image_url',
     ],
-    ['/v1/embeddings', {}, 400, 'TRT-LLM backend and Python backend do not support embedding requests'],
+    ['/v1/embeddings', { model: 'flat', input: 'x' }, 400, 'TRT-LLM backend and Python backend do not support embedding requests'],
     ['/v1/responses', {}, 404, 'Not Found'],
   ])('%s %j is %i', async (path, body, status, detail) => {
     expect(await post(path, body)).toEqual({ status, body: JSON.stringify({ detail }) });

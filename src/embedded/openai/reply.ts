@@ -1,5 +1,5 @@
 /** Answers with uvicorn's headers: date and server first, lower case. Source: docs/observed.md#openai-front-end-r25-12. */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SSE_CONTENT_TYPE } from '#wire/protocol/sse.ts';
 import { unixMs } from './uuid1.ts';
 
@@ -11,7 +11,8 @@ function writeHead(response: ServerResponse, status: number, headers: Readonly<R
     date: new Date(unixMs()).toUTCString(),
     server: 'uvicorn',
     ...headers,
-    ...(closing ? { connection: 'close' } : {}),
+    ...originHeaders(response.req),
+    ...(closing ? { Connection: 'close' } : {}),
   });
 }
 
@@ -38,4 +39,15 @@ export function reply(response: ServerResponse, status: number, body: string, op
 export function startStream(response: ServerResponse): void {
   const chunked = response.req.httpVersion === '1.0' ? {} : { 'Transfer-Encoding': 'chunked' };
   writeHead(response, 200, { 'content-type': SSE_CONTENT_TYPE, ...chunked });
+}
+
+/** The one origin whose scripts may read answers. */
+export const ALLOWED_ORIGIN = 'http://localhost';
+
+/** Headers added to every other answer to a request that names its origin. */
+function originHeaders(request: IncomingMessage): Readonly<Record<string, string>> {
+  const { origin } = request.headers;
+  if (origin === undefined || request.headers['access-control-request-method'] !== undefined) return {};
+  const credentials = { 'access-control-allow-credentials': 'true' };
+  return origin === ALLOWED_ORIGIN ? { ...credentials, 'access-control-allow-origin': ALLOWED_ORIGIN, vary: 'Origin' } : credentials;
 }

@@ -188,3 +188,16 @@ const CHAT_FIELDS = {
 
 export type ChatRequest = Model<typeof CHAT_FIELDS>;
 export const chatRequest: Validator<ChatRequest> = model('CreateChatCompletionRequest', CHAT_FIELDS, 'forbid');
+
+/** Embeddings are validated and then refused. */
+export const embeddingRequest = model(
+  'CreateEmbeddingRequest',
+  {
+    input: required(union<unknown>(str, list(int()))),
+    model: required(union<string>(str, oneOf('Model2', CHAT_MODELS))),
+    dimensions: optional(int()),
+    encoding_format: optional(str, 'float'),
+    user: optional(str),
+  },
+  'forbid',
+);

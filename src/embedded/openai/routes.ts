@@ -7,6 +7,8 @@ import { chatCompletions, completions, type Frontend } from './endpoints.ts';
 import { clientError, httpException } from './http-error.ts';
 import { modelJson } from './model-table.ts';
 import { reply } from './reply.ts';
+import { validatedBody } from './request-body.ts';
+import { embeddingRequest } from './request-schema.ts';
 
 type Handler = (frontend: Frontend, request: IncomingMessage, body: Buffer, response: ServerResponse, name: string) => void | Promise<void>;
 
@@ -50,7 +52,9 @@ const ROUTES: readonly Route[] = [
   {
     path: /^\/v1\/embeddings$/,
     method: 'POST',
-    handle: () => {
+    handle: ({ models }, request, body) => {
+      const asked = validatedBody(embeddingRequest, request.headers, body);
+      if (!models.has(asked.model)) throw clientError(`Unknown model: ${asked.model}`);
       throw clientError('TRT-LLM backend and Python backend do not support embedding requests');
     },
   },

@@ -54,7 +54,7 @@ export function connect(endpoints: ClientEndpoints): Clients & AsyncDisposable {
           },
     openai,
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([grpc, http, metrics, openai].map((client) => client?.[Symbol.asyncDispose]()));
+      await Promise.all([grpc, http, metrics, openai].map(async (client) => client?.[Symbol.asyncDispose]()));
     },
   };
 }

@@ -22,6 +22,8 @@ const OPTIONS = {
   'grpc.max_reconnect_backoff_ms': 250,
   // As NVIDIA's Python client: no retry may hide a failure.
   'grpc.enable_retries': 0,
+  // Without a buffer for retries a write is reported when it was written, not when it was queued (lib/retrying-call.ts).
+  'grpc.per_rpc_retry_buffer_size': 0,
 } as const;
 
 interface Connection {
@@ -59,7 +61,7 @@ export class GrpcChannel implements AsyncDisposable {
       method.responseDeserialize,
       request,
       new Metadata(),
-      { deadline: Date.now() + options.deadlineMs },
+      { deadline: deadlineIn(options.deadlineMs) },
       (error: ServiceError | null, response?: Res) => {
         connection.calls--;
         options.signal?.removeEventListener('abort', onAbort);
@@ -80,7 +82,7 @@ export class GrpcChannel implements AsyncDisposable {
       method.requestSerialize,
       method.responseDeserialize,
       new Metadata(),
-      { deadline: Date.now() + options.deadlineMs },
+      { deadline: deadlineIn(options.deadlineMs) },
     );
     call.once('status', () => connection.calls--);
     return call;
@@ -100,4 +102,10 @@ export class GrpcChannel implements AsyncDisposable {
     connection.calls++;
     return connection;
   }
+}
+
+/** grpc-js takes a deadline as a moment of the wall clock in milliseconds. */
+function deadlineIn(ms: number): number {
+  // oxlint-disable-next-line eslint/no-restricted-properties
+  return Date.now() + ms;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LockstepError } from '#core/errors/index.ts';
+import type { LockstepError } from '#core/errors/index.ts';
 import { tcpServer } from '../testing.ts';
 import type { BodyEvent } from './events.ts';
 import { httpClient } from './index.ts';
@@ -19,12 +19,13 @@ interface Read {
 
 /** Serves these writes one by one, then closes, and reads the answer as a client does. */
 async function read(writes: readonly (Buffer | string)[]): Promise<Read> {
-  await using server = await tcpServer(async (socket) => {
-    for (const bytes of writes) {
-      socket.write(bytes);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    socket.end();
+  await using server = await tcpServer((socket) => {
+    const left = [...writes];
+    const timer = setInterval(() => {
+      const bytes = left.shift();
+      if (bytes !== undefined) socket.write(bytes);
+      else socket.end(() => clearInterval(timer));
+    }, 2);
   });
   await using client = httpClient(server.address);
   const stream = client.openGenerate('m', {}, { stream: true, deadlineMs: 10_000 });

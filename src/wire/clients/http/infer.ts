@@ -67,11 +67,12 @@ function decodeAnswer(answer: HttpAnswer): InferMessage {
     const datatype = text(output.get('datatype')) as Datatype;
     const shape = list(output.get('shape')).map(Number);
     const parameters = output.get('parameters');
-    const size = isJsonObject(parameters) ? parameters.get('binary_data_size') : undefined;
-    if (size === undefined) return { name, datatype, shape, data: attempt(() => jsonToTensorData(name, datatype, output.get('data') ?? [], elementCount(shape))) };
-    const data = answer.body.subarray(at, at + Number(size));
-    if (data.length !== Number(size)) throw malformed(`output ${name} should have ${size} bytes and has ${data.length}`);
-    at += Number(size);
+    const given = isJsonObject(parameters) ? parameters.get('binary_data_size') : undefined;
+    if (given === undefined) return { name, datatype, shape, data: attempt(() => jsonToTensorData(name, datatype, output.get('data') ?? [], elementCount(shape))) };
+    const size = Number(given);
+    const data = answer.body.subarray(at, at + size);
+    if (data.length !== size) throw malformed(`output ${name} should have ${size} bytes and has ${data.length}`);
+    at += size;
     return { name, datatype, shape, data };
   });
   if (at !== answer.body.length) throw malformed(`${answer.body.length - at} bytes follow the last output`);

@@ -1,0 +1,72 @@
+import type { Claim, Outcome } from '#checks/lab/claim.ts';
+import { notServed, structural } from '#checks/lab/outcome.ts';
+import { requestOf } from '#checks/lab/plan.ts';
+import { pollUntil } from '#core/deadline/index.ts';
+import type { Failure } from '#report/types.ts';
+import { COUNT, EMPTY_FINAL, ensemble, streaming } from '../protocol/requests.ts';
+import { PlainGrpc, http, inferMessage } from '../protocol/wire.ts';
+
+const readyIsTrue: Claim = {
+  id: 'ready-tells-the-truth',
+  suite: 'lifecycle',
+  statement: 'While the server says that it is ready, every model behind it answers.',
+  routes: ['ensemble'],
+  laws: ['ready-is-true'],
+  async run(lab): Promise<Outcome> {
+    const failures: Failure[] = [];
+    const prompts = lab.plan.draw('ready', lab.count(10, 6));
+    for (const p of prompts) {
+      const ready = (await http(lab.parts.endpoints.http, { path: '/v2/health/ready' })).status === 200;
+      const t = await lab.run({ request: requestOf(p, { maxTokens: 8 }), route: 'ensemble', mode: 'stream', repeat: 0 });
+      if (ready && (t.errors.length > 0 || t.ending !== 'complete')) {
+        failures.push({ law: 'ready-is-true', code: 'ready-but-dead', text: `/v2/health/ready says 200, yet the ensemble gives ${t.errors[0]?.message ?? t.ending}` });
+        break;
+      }
+    }
+    return structural(prompts.length, 'answers while ready', failures);
+  },
+};
+
+const unload: Claim = {
+  id: 'unload-and-load',
+  suite: 'lifecycle',
+  statement: 'Unloading lets running answers end, refuses new ones by name, and a model loaded again answers as before.',
+  routes: ['ensemble'],
+  laws: ['repository-control'],
+  ordinaryOnly: true,
+  async run(lab): Promise<Outcome> {
+    if (!lab.parts.owned) return notServed('this run did not start the target, so it may not unload its models');
+    const failures: Failure[] = [];
+    const fail = (code: string, text: string) => failures.push({ law: 'repository-control', code, text });
+    using client = new PlainGrpc(lab.parts.endpoints.grpc);
+    const canary = inferMessage(ensemble(COUNT, 24, [streaming], { parameters: EMPTY_FINAL }));
+    const whole = await client.stream([canary]);
+    const running = client.stream([canary], 30_000);
+    const unloaded = await client.call('RepositoryModelUnload', { model_name: 'ensemble' });
+    try {
+      if (unloaded.code !== 'OK') fail('unload', `unload gave ${unloaded.code} ${unloaded.details}`);
+      const ended = await running;
+      if (ended.messages.length !== whole.messages.length || ended.messages.at(-1)?.final !== true) fail('cut', `the answer in flight gave ${ended.messages.length} of ${whole.messages.length} messages after the unload`);
+      const index = await pollUntil({ ms: 10_000, everyMs: 20, what: 'the ensemble to be listed as UNAVAILABLE' }, async () => {
+        const reply = await client.call('RepositoryIndex', {});
+        const entry = reply.body?.models.find((m: { name: string }) => m.name === 'ensemble');
+        return entry?.state === 'UNAVAILABLE' ? entry : undefined;
+      });
+      if (index.reason !== 'unloaded') fail('reason', `the index gives the reason ${JSON.stringify(index.reason)}, expected "unloaded"`);
+      const refused = await client.stream([canary]);
+      if (refused.messages[0]?.error !== "Request for unknown model: 'ensemble' has no available versions") fail('refusal', `a request to the unloaded model got ${JSON.stringify(refused.messages[0]?.error ?? refused.details)}`);
+    } finally {
+      const loaded = await client.call('RepositoryModelLoad', { model_name: 'ensemble' }, 30_000);
+      if (loaded.code !== 'OK') fail('load', `load gave ${loaded.code} ${loaded.details}`);
+    }
+    const again = await client.stream([canary]);
+    if (again.messages.length !== whole.messages.length) fail('after-load', `after loading again the answer has ${again.messages.length} messages, before ${whole.messages.length}`);
+    const unknown = await client.call('RepositoryModelLoad', { model_name: 'nope' });
+    if (!/failed to load 'nope', failed to poll from model repository/.test(unknown.details)) fail('load-unknown', `loading an unknown model gave ${unknown.code} ${unknown.details}`);
+    const never = await client.call('RepositoryModelUnload', { model_name: 'nope' });
+    if (never.code !== 'OK') fail('unload-unknown', `unloading an unknown model gave ${never.code} ${never.details}, expected OK`);
+    return structural(5, 'steps of repository control', failures);
+  },
+};
+
+export const CLAIMS: readonly Claim[] = [readyIsTrue, unload];
