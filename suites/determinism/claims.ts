@@ -1,6 +1,7 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Compared, compared } from '#checks/lab/compared.ts';
 import { type Lab, inParallel } from '#checks/lab/lab.ts';
+import { GREEDY, goldenStore } from '#checks/lab/goldens.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { viewOf } from '#checks/lab/replay.ts';
@@ -69,6 +70,38 @@ const neighbours: Claim = {
 /** Short answers ("Heads.") are right for many prompts; only a longer one proves a mix-up. */
 function distinctive(text: string): boolean {
   return text.length >= 16;
+}
+
+const nearTies: Claim = {
+  id: 'near-ties-amid-neighbours',
+  suite: 'determinism',
+  statement: 'Even where two tokens are almost level, an answer does not depend on what else is in the batch.',
+  routes: ['raw'],
+  laws: ['batch-invariance'],
+  async run(lab): Promise<Outcome> {
+    const asked = closest(lab, 24);
+    if (asked.length === 0) return notServed('no goldens with margins, so nobody knows where the near ties are');
+    const truths = await inParallel(asked, 1, (r) => lab.truth(r));
+    const cases: Compared[] = [];
+    for (let repeat = 0; repeat < 2; repeat++) {
+      const order = lab.plan.rng(`near-ties-${repeat}`).shuffle(asked.map((_, i) => i));
+      const transcripts = await inParallel(order, 8, (i) => lab.run({ request: asked[i]!, route: 'raw', mode: 'stream', repeat }));
+      cases.push(...order.map((i, at) => ({ transcript: transcripts[at]!, truth: truths[i]! })));
+    }
+    return compared(lab, nearTies.id, 'batch-invariance', cases, 'answers with near ties');
+  },
+};
+
+/** The requests whose accepted answers pass the smallest margins. */
+function closest(lab: Lab, count: number): Request[] {
+  const store = goldenStore(lab.parts);
+  if (!store.list().includes(GREEDY)) return [];
+  const smallest = (margins: readonly number[]) => margins.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  return [...store.load(GREEDY).values()]
+    .filter((g) => g.answer.margins.length > 0)
+    .toSorted((a, b) => smallest(a.answer.margins) - smallest(b.answer.margins))
+    .slice(0, count)
+    .map((g) => ({ ...g.request, limits: { maxTokens: MAX_TOKENS } }));
 }
 
 const equalRows: Claim = {
@@ -165,4 +198,4 @@ const restart: Claim = {
   },
 };
 
-export const CLAIMS: readonly Claim[] = [repeated, neighbours, equalRows, order, coldWarm, restart, seeds];
+export const CLAIMS: readonly Claim[] = [repeated, neighbours, nearTies, equalRows, order, coldWarm, restart, seeds];

@@ -11,7 +11,7 @@ const greedy: Claim = {
   laws: ['golden'],
   async run(lab): Promise<Outcome> {
     const goldens = [...goldenStore(lab.parts).load(GREEDY).values()];
-    const asked = lab.parts.budget.scale < 1 ? goldens.slice(0, lab.count(goldens.length)) : goldens;
+    const asked = lab.parts.budget.scale < 1 ? lab.plan.rng('goldens').shuffle(goldens).slice(0, lab.count(goldens.length)) : goldens;
     const cases = await inParallel(asked, 4, async (g): Promise<Compared> => ({
       transcript: await lab.run({ request: g.request, route: 'raw', mode: 'unary', repeat: 0 }),
       truth: g.answer,

@@ -55,7 +55,7 @@ async function runScenario(lab: Lab, s: Scenario): Promise<Outcome> {
   const failures: Failure[] = [];
   const gaps = new Map<Gap, number>();
   let inTime = 0;
-  const tries = lab.count(3);
+  const tries = lab.count(3, 1);
   for (let i = 0; i < tries; i++) {
     const seen = await once(lab, s, i);
     if (seen === 'too-late') continue;

@@ -8,6 +8,7 @@ import { ROUTES } from '#checks/routes/index.ts';
 import { type Law, judge, law } from '#checks/laws/index.ts';
 import { deriveSeed } from '#core/seed/index.ts';
 import type { Request, RouteId } from '#core/request/index.ts';
+import { FLAG } from '#core/transcript/index.ts';
 import type { Failure } from '#report/types.ts';
 import { CANCELLATION } from './cancellation.ts';
 import { interleaved } from './interleaved.ts';
@@ -95,4 +96,33 @@ const shortest: Claim = {
   },
 };
 
-export const CLAIMS: readonly Claim[] = [...streams, shortest, interleaved, ...CANCELLATION];
+/** Law: what a client waits for is the first token, not the last (NVIDIA/TensorRT-LLM users report both, class C). */
+const asItGoes: Claim = {
+  id: 'as-it-goes',
+  suite: 'streaming',
+  statement: 'A stream gives its answer as it is made: the first event comes long before the last.',
+  routes: ['raw', 'ensemble', 'generate', 'openai-completions'],
+  laws: ['streams-as-it-goes'],
+  async run(lab): Promise<Outcome> {
+    const failures: Failure[] = [];
+    const long = lab.plan.draw('as-it-goes', 1, (p) => p.long === true)[0] ?? lab.plan.draw('as-it-goes', 1)[0]!;
+    let n = 0;
+    for (const route of lab.served(asItGoes.routes)) {
+      const limits = route.startsWith('openai') ? { maxTokens: 200 } : { maxTokens: 200, minTokens: 200 };
+      // The best of three: a pause of this client may hold events back, a server that waits for the end always does.
+      const shares: number[] = [];
+      for (let repeat = 0; repeat < 3; repeat++) {
+        const t = await lab.run({ request: requestOf(long, limits, '-whole'), route, mode: 'stream', repeat });
+        const first = t.atNs[t.flags.findIndex((f) => (f & FLAG.role) === 0)];
+        if (t.events >= 20 && first !== undefined) shares.push(first / t.endedNs);
+      }
+      if (shares.length === 0) continue;
+      n++;
+      const share = Math.min(...shares);
+      if (share > 0.5) failures.push({ law: 'streams-as-it-goes', code: 'held-back', text: `${route}: the first event of a long answer came after ${Math.round(share * 100)} % of the time, at best` });
+    }
+    return structural(n, 'routes', failures);
+  },
+};
+
+export const CLAIMS: readonly Claim[] = [...streams, shortest, interleaved, asItGoes, ...CANCELLATION];

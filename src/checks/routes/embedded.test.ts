@@ -128,6 +128,17 @@ test.each(['text', 'messages'] as const)('every route and mode gives the same an
   }
 });
 
+test('a sampled answer is the same on every route that can carry it', async () => {
+  const asked = { prompt: { kind: 'text', text: 'The sea is' }, sampling: { kind: 'sampled', seed: 7, temperature: 1.3, topP: 0.95 }, limits: { maxTokens: 16 } } as const;
+  const texts = new Set<string>();
+  for (const route of [ROUTES.raw, ROUTES.ensemble, ROUTES.generate, ROUTES['openai-completions']]) {
+    const t = await route.run(caseOn(route.id, asked), context, OPTIONS);
+    sound(t);
+    texts.add(shown(t));
+  }
+  expect(texts.size).toBe(1);
+});
+
 /** The answer as text, whatever the route shows. */
 function shown(t: Transcript): string {
   return t.case.route === 'raw' ? TOKENIZER.decode(t.ids) : t.text;

@@ -7,7 +7,6 @@ import { raw } from './raw.ts';
 import type { Route } from './types.ts';
 
 export type { Cancel, Route, RouteContext, RunOptions } from './types.ts';
-export { promptIds, promptText } from './prompt.ts';
 
 /** Every way through a target, by id. */
 export const ROUTES: Readonly<Record<RouteId, Route>> = {

@@ -32,14 +32,14 @@ export const ENGINE_FAULTS: readonly Fault[] = [
     class: 'determinism',
     mechanism: 'A sequence that joins running ones samples with the seed of the first of them.',
     thread: issue(BACKEND, 468),
-    caughtBy: ['batch-invariance', 'same-ids'],
+    caughtBy: ['seed-decides'],
   },
   {
     id: 'top-k-1-not-argmax-on-ties',
     class: 'determinism',
     mechanism: 'The greedy choice draws among exactly equal maxima instead of taking the lowest id.',
     thread: issue('mstar-project/mstar', 254),
-    caughtBy: ['greedy-is-argmax', 'same-ids'],
+    caughtBy: ['same-ids', 'batch-invariance', 'golden'],
   },
   {
     id: 'stream-repeats-last-token-with-endid',
@@ -53,7 +53,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
     class: 'streaming',
     mechanism: 'A step without ids is told before the first id.',
     thread: issue(BACKEND, 632),
-    caughtBy: ['eos-ending', 'length-ending'],
+    caughtBy: ['no-empty-event'],
   },
   {
     id: 'never-stops-at-eos',
@@ -102,7 +102,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
     class: 'isolation',
     mechanism: 'The key of a reusable block forgets its parent: equal ids behind different beginnings share one block.',
     thread: issue(TRTLLM, 8813),
-    caughtBy: ['no-contamination', 'cold-equals-warm', 'golden'],
+    caughtBy: ['golden'],
   },
   {
     id: 'logprobs-all-zero-flag',
@@ -116,6 +116,6 @@ export const ENGINE_FAULTS: readonly Fault[] = [
     class: 'limits',
     mechanism: 'After an over-long prompt is refused the step loop never takes another step.',
     thread: issue(TRTLLM, 4441),
-    caughtBy: ['answers-at-all'],
+    caughtBy: ['answers-after-error'],
   },
 ];

@@ -19,7 +19,7 @@ export const MODEL_FAULTS: readonly Fault[] = [
     class: 'tokenization',
     mechanism: 'preprocessing adds no BOS, whatever the parameter says.',
     thread: issue(BACKEND, 446),
-    caughtBy: ['same-text', 'golden'],
+    caughtBy: ['prompt-ids'],
   },
   {
     id: 'stream-no-spaces-ensemble',
@@ -47,7 +47,7 @@ export const MODEL_FAULTS: readonly Fault[] = [
     class: 'health',
     mechanism: 'The process behind postprocessing is gone after 40 requests; every later one fails while ready stays 200.',
     thread: issue(SERVER, 8604),
-    caughtBy: ['answers-at-all'],
+    caughtBy: ['ready-is-true', 'answers-at-all'],
   },
   {
     id: 'positional-args-shift',
@@ -61,7 +61,7 @@ export const MODEL_FAULTS: readonly Fault[] = [
     class: 'metrics',
     mechanism: 'tensorrt_llm registers none of its families.',
     thread: issue(BACKEND, 479),
-    caughtBy: ['metrics-families'],
+    caughtBy: ['metrics-present'],
   },
   {
     id: 'decoupled-client-one-token',
@@ -75,7 +75,7 @@ export const MODEL_FAULTS: readonly Fault[] = [
     class: 'framing',
     mechanism: 'The ensemble holds its responses and sends all of them when the last is there.',
     thread: issue(BACKEND, 308),
-    caughtBy: ['framing'],
+    caughtBy: ['streams-as-it-goes'],
   },
   {
     id: 'stream-reordered-postprocessing',
@@ -89,6 +89,6 @@ export const MODEL_FAULTS: readonly Fault[] = [
     class: 'metrics',
     mechanism: 'Updates of the statistics fail, so no request is ever counted.',
     thread: issue(TRTLLM, 2443),
-    caughtBy: ['statistics-conservation'],
+    caughtBy: ['conservation'],
   },
 ];

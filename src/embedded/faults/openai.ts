@@ -46,7 +46,8 @@ export const OPENAI_FAULTS: readonly Fault[] = [
     mechanism:
       'The BOS text of the chat template stays in the prompt, and preprocessing adds BOS again. Releases whose profile has doubleBos do so anyway.',
     thread: issue('vllm-project/vllm', 27515),
-    caughtBy: ['usage-counts', 'text-is-true-decode'],
+    profile: 'ideal',
+    caughtBy: ['prompt-ids'],
   },
   {
     id: 'harmony-tokens-leak',

@@ -6,6 +6,8 @@ export interface Fault {
   /** What is broken, and how: the mechanism, not the symptom. */
   readonly mechanism: string;
   readonly thread: string;
+  /** The release profile under which it shows, where the default release hides it behind a known gap. */
+  readonly profile?: 'default' | 'ideal';
   /** Laws of which at least one must name it. */
   readonly caughtBy: readonly string[];
 }

@@ -54,16 +54,18 @@ function masked(text: string): string {
     .replace(/date: [^\r]+/g, 'date: D');
 }
 
-/** Until the server closes; connections that it keeps open are given up after a while, as in the recording. */
+/** Until the server closes, or says nothing for a while on a connection that it keeps open. */
 function exchange(request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(server.port, '127.0.0.1', () => socket.write(request, 'latin1'));
     const chunks: Buffer[] = [];
-    socket.on('data', (chunk) => chunks.push(chunk));
-    socket.on('end', () => {
+    const done = () => {
       socket.destroy();
       resolve(Buffer.concat(chunks).toString('latin1'));
-    });
+    };
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('end', done);
+    socket.setTimeout(1000, done);
     socket.on('error', reject);
   });
 }

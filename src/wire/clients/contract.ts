@@ -28,7 +28,7 @@ export interface ClientDriver {
   start(behaviour: Behaviour): Promise<ContractServer>;
   /** A client for an address where nothing listens. */
   nowhere(): Promise<ContractServer>;
-  readonly codes: { readonly deadline: string; readonly refused: string; readonly died: string };
+  readonly codes: { readonly deadline: string; readonly refused: string; readonly died: string; readonly disposed: string };
 }
 
 const PATIENT: CallOptions = { deadlineMs: 20_000 };
@@ -117,6 +117,15 @@ export function testClientContract(driver: ClientDriver): void {
       const text = 'lockstep'.repeat(1 << 20);
       expect((await server.unary(text, PATIENT)) === text).toBe(true);
       expect((await drain(server.stream(text, PATIENT))).join('') === text).toBe(true);
+    });
+
+    test('disposing the client ends what is in flight, and the server sees it', async () => {
+      const server = await driver.start('silent');
+      const call = failure(server.unary('x', PATIENT));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await server[Symbol.asyncDispose]();
+      expect((await call).code).toMatch(driver.codes.disposed);
+      await server.cancelled;
     });
 
     test('250 calls in flight each get their own answer', async () => {

@@ -8,9 +8,7 @@ export type { BodyEvent, EventStream, HttpAnswer, HttpClient, HttpEnding, HttpRe
 export type * from './openai/index.ts';
 export type * from './server-client.ts';
 export type * from './types.ts';
-export { grpcClient } from './grpc/index.ts';
-export { errorText as httpErrorText, httpClient } from './http/index.ts';
-export { openAiClient } from './openai/index.ts';
+export { errorText as httpErrorText } from './http/index.ts';
 
 /** Where a server listens; a target's endpoints have this shape. */
 export interface ClientEndpoints {

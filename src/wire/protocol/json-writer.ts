@@ -1,20 +1,13 @@
 /**
  * A JSON writer with RapidJSON's taste: no white space, numbers always with a fraction or exponent (`1.0`, `1e30`),
  * integers without, NaN and Infinity as literals, nothing but control characters, quote and backslash escaped.
- * Source: rapidjson/writer.h and internal/dtoa.h, used with kWriteNanAndInfFlag by triton_json.h (Triton 2.51).
+ * Source: rapidjson/writer.h and internal/dtoa.h (json-double.ts), used with kWriteNanAndInfFlag by triton_json.h (Triton 2.51).
  */
+import { jsonDouble } from './json-double.ts';
 import type { WritableJson } from './json-value.ts';
 
 export function writeJson(value: WritableJson): Buffer {
   return Buffer.from(latin1Json(value), 'latin1');
-}
-
-/** A double as RapidJSON prints it. JavaScript uses the same shortest digits and the same borders for exponents. */
-export function jsonDouble(value: number): string {
-  if (Number.isNaN(value)) return 'NaN';
-  if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity';
-  const text = Object.is(value, -0) ? '-0' : String(value);
-  return /[.e]/.test(text) ? text.replace('e+', 'e') : `${text}.0`;
 }
 
 /** One character per byte, so that strings that are no UTF-8 pass through. */

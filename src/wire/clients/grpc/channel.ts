@@ -38,6 +38,7 @@ interface Connection {
 export class GrpcChannel implements AsyncDisposable {
   readonly address: string;
   readonly #connections: Connection[] = [];
+  readonly #inFlight = new Set<{ cancel(): void }>();
 
   constructor(address: string) {
     this.address = address;
@@ -64,12 +65,14 @@ export class GrpcChannel implements AsyncDisposable {
       { deadline: deadlineIn(options.deadlineMs) },
       (error: ServiceError | null, response?: Res) => {
         connection.calls--;
+        this.#inFlight.delete(call);
         options.signal?.removeEventListener('abort', onAbort);
         if (error === null) resolve(response as Res);
         else if (options.signal?.aborted) reject(interrupted(where, options.signal));
         else reject(statusError(callStatus(error), where, error));
       },
     );
+    this.#inFlight.add(call);
     options.signal?.addEventListener('abort', onAbort, { once: true });
     return promise;
   }
@@ -84,11 +87,17 @@ export class GrpcChannel implements AsyncDisposable {
       new Metadata(),
       { deadline: deadlineIn(options.deadlineMs) },
     );
-    call.once('status', () => connection.calls--);
+    this.#inFlight.add(call);
+    call.once('status', () => {
+      connection.calls--;
+      this.#inFlight.delete(call);
+    });
     return call;
   }
 
+  /** Cancels what is in flight: grpc-js would let it run on. */
   [Symbol.asyncDispose](): Promise<void> {
+    for (const call of this.#inFlight) call.cancel();
     for (const connection of this.#connections.splice(0)) connection.client.close();
     return Promise.resolve();
   }

@@ -85,3 +85,8 @@ test('outputs without their raw contents are refused, not read as empty', () => 
   const bytes = ModelInfer?.responseSerialize({ outputs: [{ name: 'a', datatype: 'INT32', shape: ['1'], contents: { int_contents: [1] } }] }) as Buffer;
   expect(() => decodeInferResponse(bytes)).toThrow('[tensor-malformed] a response has 1 outputs and 0 raw_output_contents');
 });
+
+test('raw contents without an output are refused, not dropped', () => {
+  const bytes = ModelInfer?.responseSerialize({ outputs: [], raw_output_contents: [Buffer.from([1])] }) as Buffer;
+  expect(() => decodeInferResponse(bytes)).toThrow('[tensor-malformed] raw_output_contents 0 belongs to no output');
+});

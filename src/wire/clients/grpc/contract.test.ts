@@ -9,7 +9,7 @@ import { grpcClient } from './index.ts';
 
 const DRIVER: ClientDriver = {
   name: 'grpc',
-  codes: { deadline: 'grpc-deadline-exceeded', refused: 'grpc-invalid-argument', died: 'grpc-unavailable' },
+  codes: { deadline: 'grpc-deadline-exceeded', refused: 'grpc-invalid-argument', died: 'grpc-unavailable', disposed: 'grpc-cancelled' },
   start: async (behaviour) => {
     const cancelled = Promise.withResolvers<void>();
     const server = await grpcServer({

@@ -18,17 +18,21 @@ interface Building {
   id: string;
   modelName: string;
   modelVersion: string;
-  outputs: Tensor[];
+  outputs: readonly Tensor[];
   parameters: ReadonlyMap<string, Parameter>;
   final: boolean | undefined;
   errorMessage: string | undefined;
 }
 
-interface Header {
+/** A tensor whose data come later in the message. */
+interface PendingTensor extends Tensor {
   name: string;
   datatype: Datatype;
   shape: number[];
+  data: Uint8Array;
 }
+
+const NO_DATA = new Uint8Array();
 
 /** ModelStreamInferResponse: 1 error_message, 2 infer_response. An empty error_message is not on the wire. */
 export function decodeStreamInferResponse(bytes: Buffer): InferMessage {
@@ -57,8 +61,8 @@ function blank(): Building {
 
 /** 1 model_name, 2 model_version, 3 id, 4 parameters, 5 outputs, 6 raw_output_contents. */
 function inferResponse(reader: protobuf.Reader, end: number, message: Building): void {
-  const headers: Header[] = [];
-  const raw: Uint8Array[] = [];
+  const outputs: PendingTensor[] = [];
+  let filled = 0;
   while (reader.pos < end) {
     const tag = reader.uint32();
     switch (tag) {
@@ -75,27 +79,26 @@ function inferResponse(reader: protobuf.Reader, end: number, message: Building):
         parameterEntry(reader, reader.uint32() + reader.pos, message);
         break;
       case 42:
-        headers.push(tensorHeader(reader, reader.uint32() + reader.pos));
+        outputs.push(tensorHeader(reader, reader.uint32() + reader.pos));
         break;
       case 50:
-        raw.push(reader.bytes());
+        // Serialisers write fields in the order of their numbers, so every output is known before the first data.
+        if (filled === outputs.length) throw new LockstepError('tensor-malformed', `raw_output_contents ${filled} belongs to no output`);
+        (outputs[filled++] as PendingTensor).data = reader.bytes();
         break;
       default:
         reader.skipType(tag & 7);
     }
   }
-  if (headers.length !== raw.length) {
-    throw new LockstepError('tensor-malformed', `a response has ${headers.length} outputs and ${raw.length} raw_output_contents; Triton sends one per output`);
+  if (outputs.length !== filled) {
+    throw new LockstepError('tensor-malformed', `a response has ${outputs.length} outputs and ${filled} raw_output_contents; Triton sends one per output`);
   }
-  for (let i = 0; i < raw.length; i++) {
-    const header = headers[i] as Header;
-    message.outputs.push({ name: header.name, datatype: header.datatype, shape: header.shape, data: raw[i] as Uint8Array });
-  }
+  message.outputs = outputs;
 }
 
 /** InferOutputTensor: 1 name, 2 datatype, 3 shape (packed or not). */
-function tensorHeader(reader: protobuf.Reader, end: number): Header {
-  const header: Header = { name: '', datatype: 'BYTES', shape: [] };
+function tensorHeader(reader: protobuf.Reader, end: number): PendingTensor {
+  const header: PendingTensor = { name: '', datatype: 'BYTES', shape: [], data: NO_DATA };
   while (reader.pos < end) {
     const tag = reader.uint32();
     switch (tag) {

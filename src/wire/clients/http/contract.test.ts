@@ -5,7 +5,7 @@ import { httpClient } from './index.ts';
 
 const DRIVER: ClientDriver = {
   name: 'http',
-  codes: { deadline: 'deadline', refused: 'http-400', died: 'http-broken' },
+  codes: { deadline: 'deadline', refused: 'http-400', died: 'http-broken', disposed: 'http-broken' },
   start: async (behaviour) => {
     const cancelled = Promise.withResolvers<void>();
     const server = await httpServer((request, response, body) => {

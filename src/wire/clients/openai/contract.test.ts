@@ -6,7 +6,7 @@ import type { Completion } from './types.ts';
 
 const DRIVER: ClientDriver = {
   name: 'openai',
-  codes: { deadline: 'deadline', refused: 'http-400', died: 'http-broken' },
+  codes: { deadline: 'deadline', refused: 'http-400', died: 'http-broken', disposed: 'http-broken' },
   start: async (behaviour) => {
     const cancelled = Promise.withResolvers<void>();
     const server = await httpServer((_request, response, body) => {

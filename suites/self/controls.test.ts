@@ -1,0 +1,3 @@
+import { controls } from './controls.ts';
+
+controls();

@@ -1,0 +1,56 @@
+import type { Claim, Outcome } from '#checks/lab/claim.ts';
+import type { Budget } from '#checks/lab/lab.ts';
+import { makeLab } from '#checks/lab/make-lab.ts';
+import { type RunConfig, defaultSettings, toRunConfig } from '#core/config/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
+import type { Failure } from '#report/types.ts';
+import { startTarget } from '#targets/index.ts';
+import { PACKAGE_ROOT } from '#core/config/index.ts';
+import { CLAIMS as agreement } from '../agreement/claims.ts';
+import { CLAIMS as determinism } from '../determinism/claims.ts';
+import { CLAIMS as errors } from '../errors/claims.ts';
+import { CLAIMS as goldens } from '../goldens/claims.ts';
+import { CLAIMS as lifecycle } from '../lifecycle/claims.ts';
+import { CLAIMS as metrics } from '../metrics/claims.ts';
+import { CLAIMS as protocol } from '../protocol/claims.ts';
+import { CLAIMS as streaming } from '../streaming/claims.ts';
+
+/** The ordinary suite, in the order in which it is cheapest to find something. */
+export const ORDINARY_CLAIMS: readonly Claim[] = [...metrics, ...agreement, ...lifecycle, ...goldens, ...determinism, ...streaming, ...errors, ...protocol].filter((c) => c.ordinaryOnly !== true);
+
+/** The same plan as the ordinary run's, drawn by the same seed, with fewer cases of everything. */
+const SMALL: Budget = { scale: 0.3, propertyRuns: 4 };
+
+/** A server that hangs is found by this deadline, so it is short: the tiny model answers within milliseconds. */
+const CASE_DEADLINE_MS = 2000;
+
+export interface SuiteRun {
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+  readonly failures: readonly (Failure & { readonly claim: string })[];
+}
+
+/** Runs the ordinary claims on an embedded server of their own, until all ran or `enough` says so. */
+export async function runSuite(change: Partial<RunConfig>, enough: (failures: SuiteRun['failures']) => boolean = () => false, claims: readonly Claim[] = ORDINARY_CLAIMS): Promise<SuiteRun> {
+  const config: RunConfig = { ...toRunConfig(defaultSettings(), PACKAGE_ROOT), ...change };
+  await using target = await startTarget(config);
+  await using made = await makeLab({ config, endpoints: target.endpoints, identity: target.identity, health: () => target.health(), budget: SMALL, deadlineMs: CASE_DEADLINE_MS });
+  const outcomes = new Map<string, Outcome>();
+  const failures: (Failure & { claim: string })[] = [];
+  for (const c of claims) {
+    const outcome = await runClaim(c, () => c.run(made.lab));
+    outcomes.set(c.id, outcome);
+    failures.push(...outcome.failures.map((f) => ({ ...f, claim: `${c.suite}/${c.id}` })));
+    if (enough(failures)) break;
+  }
+  return { outcomes, failures };
+}
+
+/** What a claim throws is a failure of that claim, as in the ordinary run: by the law that it could not even ask. */
+async function runClaim(c: Claim, run: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await run();
+  } catch (thrown) {
+    const error = LockstepError.from(thrown);
+    return { n: 0, k: 1, unit: '', rate: false, failures: [{ law: error.code === 'no-answer' || error.code === 'deadline' ? 'answers-at-all' : c.laws[0] ?? 'claim', code: error.code, text: error.message }] };
+  }
+}
