@@ -4,6 +4,7 @@ import { decodeBytesElements, fp32Values, int32Values } from '#wire/protocol/ten
 import { matches, show } from './expectations.ts';
 import { INFER_ERRORS, PREPROCESSING, type RpcCase, SERVER_RPCS, STREAMS as GRPC_STREAMS, type StreamCase, type TensorCase } from './grpc-tables.ts';
 import { GENERATES, type HttpCase, INFER, ROUTES, STREAMS as SSE_STREAMS } from './http-tables.ts';
+import { OPENAI } from './openai-tables.ts';
 import { tableClaim } from './table-claim.ts';
 import { PlainGrpc, http, inferMessage } from './wire.ts';
 
@@ -40,8 +41,8 @@ async function stream(c: StreamCase, lab: Lab): Promise<string | undefined> {
   return matches(reply.messages, c.messages) ? undefined : `expected ${show(c.messages)}, got ${reply.messages.length} messages: ${show(reply.messages)}`;
 }
 
-async function exchange(c: HttpCase, lab: Lab): Promise<string | undefined> {
-  const reply = await http(lab.parts.endpoints.http, c);
+async function exchange(c: HttpCase, lab: Lab, address = lab.parts.endpoints.http): Promise<string | undefined> {
+  const reply = await http(address, c);
   if (reply.status !== c.status) return `expected HTTP ${c.status}, got ${reply.status} ${show(reply.text)}`;
   if (!reply.complete) return 'the body ended before its framing said so';
   if (c.type !== undefined && !matches(reply.type, c.type)) return `expected content type ${show(c.type)}, got ${show(reply.type)}`;
@@ -63,8 +64,15 @@ export const CLAIMS: readonly Claim[] = [
   tableClaim({ id: 'grpc-infer-errors', statement: 'A wrong ModelInfer request gets the code and the text of a real core.', cases: INFER_ERRORS, check: rpc }),
   tableClaim({ id: 'preprocessing-tensors', statement: 'preprocessing gives the tensors that the stock model was seen to give.', cases: PREPROCESSING, check: tensors }),
   tableClaim({ id: 'grpc-stream-framing', statement: 'ModelStreamInfer frames answers, ends and errors as real servers were seen to.', cases: GRPC_STREAMS, check: stream }),
-  tableClaim({ id: 'http-routes', statement: 'Every HTTP route answers with the status and body of a real front end.', cases: ROUTES, check: exchange }),
-  tableClaim({ id: 'http-infer', statement: 'infer over HTTP answers, and refuses, as a real front end does.', cases: INFER, check: exchange }),
-  tableClaim({ id: 'http-generate', statement: 'generate maps keys to tensors, and refuses, as a real front end does.', cases: GENERATES, check: exchange }),
-  tableClaim({ id: 'http-generate-stream', statement: 'generate_stream frames its events as a real front end does.', cases: SSE_STREAMS, check: exchange }),
+  tableClaim({ id: 'http-routes', statement: 'Every HTTP route answers with the status and body of a real front end.', cases: ROUTES, check: (c, lab) => exchange(c, lab) }),
+  tableClaim({ id: 'http-infer', statement: 'infer over HTTP answers, and refuses, as a real front end does.', cases: INFER, check: (c, lab) => exchange(c, lab) }),
+  tableClaim({ id: 'http-generate', statement: 'generate maps keys to tensors, and refuses, as a real front end does.', cases: GENERATES, check: (c, lab) => exchange(c, lab) }),
+  tableClaim({ id: 'http-generate-stream', statement: 'generate_stream frames its events as a real front end does.', cases: SSE_STREAMS, check: (c, lab) => exchange(c, lab) }),
+  tableClaim({
+    id: 'openai-front-end',
+    statement: 'The OpenAI front end answers, and refuses, as the observed release does.',
+    cases: OPENAI,
+    unless: (lab) => (lab.parts.endpoints.openai === undefined ? 'the target has no OpenAI front end' : undefined),
+    check: (c, lab) => exchange(c, lab, new URL(lab.parts.endpoints.openai ?? '').host),
+  }),
 ];

@@ -1,5 +1,6 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import type { Lab } from '#checks/lab/lab.ts';
+import { notServed, structural } from '#checks/lab/outcome.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Failure } from '#report/types.ts';
 
@@ -7,7 +8,8 @@ export interface TableClaim<C> {
   readonly id: string;
   readonly statement: string;
   readonly cases: readonly C[];
-  readonly suite?: string;
+  /** Why the target does not serve what the table is about, or undefined. */
+  unless?(lab: Lab): string | undefined;
   /** Undefined when the reply was as the table says; otherwise what was different, in one sentence. */
   check(c: C, lab: Lab): Promise<string | undefined>;
 }
@@ -16,11 +18,13 @@ export interface TableClaim<C> {
 export function tableClaim<C extends { readonly name: string; readonly changes?: true }>(t: TableClaim<C>): Claim {
   return {
     id: t.id,
-    suite: t.suite ?? 'protocol',
+    suite: 'protocol',
     statement: t.statement,
     routes: [],
     laws: ['as-observed'],
     async run(lab): Promise<Outcome> {
+      const reason = t.unless?.(lab);
+      if (reason !== undefined) return notServed(reason);
       const rows = t.cases.filter((c) => lab.parts.owned || c.changes !== true);
       const failures: Failure[] = [];
       for (const row of rows) {
@@ -37,7 +41,7 @@ export function tableClaim<C extends { readonly name: string; readonly changes?:
         }
         if (text !== undefined) failures.push({ law: 'as-observed', code: 'differs-from-table', text: `${row.name}: ${text}`, replay: `${lab.parts.replayBase} ${t.id}` });
       }
-      return { n: rows.length, k: failures.length, unit: 'exchanges as observed', rate: false, failures };
+      return structural(rows.length, 'exchanges as observed', failures);
     },
   };
 }
