@@ -45,7 +45,7 @@ export async function startEmbeddedServer(options: EmbeddedOptions): Promise<Emb
     closers.push((ms) => openai.close(ms));
     return {
       endpoints: { grpc: `${host}:${grpc.port}`, http: `${host}:${http.port}`, metrics: `${host}:${metrics.port}`, openai: `http://${host}:${openai.port}` },
-      identity: embeddedIdentity(options, profile, tokenizer.hash),
+      identity: embeddedIdentity(options, profile),
       close: async (graceMs) => {
         await Promise.all(closers.map((close) => close(graceMs)));
         await core.close();

@@ -32,8 +32,11 @@ export function checkRequest(model: LoadedModel, request: CoreInferRequest, dete
   const refuse = (text: string): never => {
     throw new CoreError('INVALID_ARG', text);
   };
+  // Last first: the order in which the core's own hash map gives a handful of inputs back, and so the one that decides
+  // which input a text names (observed on 2.51).
   const inputs = new Map<string, CoreTensor>();
-  for (const tensor of request.inputs) {
+  for (let i = request.inputs.length - 1; i >= 0; i--) {
+    const tensor = request.inputs[i] as CoreTensor;
     if (inputs.has(tensor.name)) refuse(`${prefix}input '${tensor.name}' already exists in request`);
     inputs.set(tensor.name, tensor);
   }
@@ -54,7 +57,7 @@ export function checkRequest(model: LoadedModel, request: CoreInferRequest, dete
   }
   if (batchSize > maxBatch) refuse(`${prefix}inference request batch-size must be <= ${maxBatch} for '${model.name}'`);
 
-  for (const tensor of inputs.values()) checkTensor(model, tensor, prefix);
+  for (const tensor of inputs.values()) checkTensor(model, tensor, Math.max(1, batchSize), prefix);
   return { inputs, batchSize: Math.max(1, batchSize) };
 }
 
@@ -76,7 +79,7 @@ function checkInputCount(model: LoadedModel, inputs: ReadonlyMap<string, CoreTen
   );
 }
 
-function checkTensor(model: LoadedModel, tensor: CoreTensor, prefix: string): void {
+function checkTensor(model: LoadedModel, tensor: CoreTensor, batchSize: number, prefix: string): void {
   const config = model.inputs.get(tensor.name);
   if (config === undefined) return;
   const expected = datatypeOf(config.data_type);
@@ -98,5 +101,5 @@ function checkTensor(model: LoadedModel, tensor: CoreTensor, prefix: string): vo
     );
   }
   // A batch of 0 counts as 1 here, so it never has the right size (since 2.47).
-  checkByteSize(tensor, elementCount(dims) * (batched ? Math.max(1, tensor.shape[0] ?? 1) : 1), model.name, prefix);
+  checkByteSize(tensor, elementCount(dims) * batchSize, model.name, prefix);
 }

@@ -29,7 +29,6 @@ export interface Model {
   execute(request: ModelRequest, sender: ResponseSender): void;
   /** Extra families for the metrics port, or ''. */
   metricsText?(): string;
-  close?(): void;
 }
 
 export interface ModelSetup {

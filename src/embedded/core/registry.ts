@@ -115,8 +115,9 @@ export class Registry {
     return out;
   }
 
-  close(): void {
-    for (const model of this.all()) model.implementation?.close?.();
+  /** For the end of the server: nothing serves any more, what runs may end. */
+  retireAll(): void {
+    for (const entry of this.#entries.values()) this.#retire(entry, 'unloaded');
   }
 
   #poll(name: string, override: string | undefined): RepositoryModel {

@@ -1,4 +1,8 @@
+import { nowNs, wallClock } from '#core/clock/index.ts';
 import type { DurationStatistics, ModelStatistics } from './types.ts';
+
+/** Wall-clock time at nanosecond 0 of the monotonic clock, so that counting a chunk does not format a date. */
+const PROCESS_START_MS = Date.parse(wallClock()) - nowNs() / 1e6;
 
 /** Reasons of nv_inference_request_failure; all four are exported at 0 from the start. */
 export const FAILURE_REASONS = ['REJECTED', 'CANCELED', 'BACKEND', 'OTHER'] as const;
@@ -47,7 +51,7 @@ export class StatisticsRecorder {
 
   succeeded(batchSize: number, t: ExecutionTimes): void {
     if (this.#frozen) return;
-    this.#lastInferenceMs = Date.now();
+    this.#lastInferenceMs = Math.round(PROCESS_START_MS + t.endNs / 1e6);
     this.#inferences += batchSize;
     this.#executions++;
     add(this.#success, t.endNs - t.queuedNs);
@@ -66,7 +70,7 @@ export class StatisticsRecorder {
   failed(reason: FailureReason, t: { readonly queuedNs: number; readonly endNs: number }, executed: boolean): void {
     if (this.#frozen) return;
     if (executed) this.#executions++;
-    this.#lastInferenceMs = Date.now();
+    this.#lastInferenceMs = Math.round(PROCESS_START_MS + t.endNs / 1e6);
     add(this.#fail, t.endNs - t.queuedNs);
     this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);
   }

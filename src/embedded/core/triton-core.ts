@@ -124,7 +124,6 @@ export function createTritonCore(options: CoreOptions): TritonCore {
     logSettings: log.read,
     updateLogSettings: log.update,
     infer: (request, sink, transport) => {
-      if (exiting) throw new CoreError('UNAVAILABLE', 'Server exiting');
       const model = find(request.modelName, request.modelVersion);
       checkReservedParameters(request.parameters, transport);
       checkScheduling(request.parameters);
@@ -139,8 +138,8 @@ export function createTritonCore(options: CoreOptions): TritonCore {
     metricsText: () => metricsText(registry.all()),
     close: async () => {
       exiting = true;
+      registry.retireAll();
       await pollUntil({ ms: EXIT_TIMEOUT_MS, what: 'requests in flight to end', everyMs: 5 }, () => (registry.allInFlight() === 0 ? true : undefined)).catch(() => undefined);
-      registry.close();
       memory.close();
       await options.onClose?.();
     },

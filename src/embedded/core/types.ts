@@ -193,6 +193,6 @@ export interface TritonCore {
   infer(request: CoreInferRequest, sink: ResponseSink, transport: Transport): InferHandle;
   /** Prometheus text of the metrics port. */
   metricsText(): string;
-  /** Refuses new requests (`Server exiting`), waits for those in flight, closes the engine. */
+  /** New requests find `no available versions`, as on a real server that ends; waits for those in flight, closes the engine. */
   close(): Promise<void>;
 }

@@ -31,11 +31,17 @@ interface SettingValue {
 
 function unary<Request>(answer: (request: Request) => object | Promise<object>): handleUnaryCall<Request, object> {
   return (call, callback) => {
-    // In an async function, so that a refusal thrown at once and one that comes later look the same.
-    (async () => answer(call.request))().then(
-      (response) => callback(null, response),
-      (thrown: unknown) => callback(grpcError(thrown)),
-    );
+    void (async () => {
+      // Refusals come at once (throw) or later (reject); both end here.
+      let response: object;
+      try {
+        response = await answer(call.request);
+      } catch (thrown) {
+        callback(grpcError(thrown));
+        return;
+      }
+      callback(null, response);
+    })();
   };
 }
 

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { type ClientDuplexStream, credentials, type ServiceError, status } from '@grpc/grpc-js';
+import { wallClock } from '#core/clock/index.ts';
 import { PROFILES, type ReleaseProfile } from '#core/profile/index.ts';
 import type { ModelStreamInferResponse } from '#wire/protocol/grpc-messages.ts';
 import { GrpcInferenceClient, UNLIMITED_MESSAGES } from '#wire/protocol/service.ts';
@@ -71,14 +72,14 @@ export class GrpcLab implements AsyncDisposable {
   /** Unary call: the reply, or code and details. */
   call(rpc: string, request: object): Promise<any> {
     const { promise, resolve } = Promise.withResolvers<any>();
-    this.client[rpc](request, { deadline: Date.now() + 5000 }, (error: ServiceError | null, reply: unknown) => {
+    this.client[rpc](request, { deadline: Date.parse(wallClock()) + 5000 }, (error: ServiceError | null, reply: unknown) => {
       resolve(error === null ? reply : { code: status[error.code], details: error.details });
     });
     return promise;
   }
 
   open(deadlineMs = 5000): ClientDuplexStream<unknown, ModelStreamInferResponse> {
-    return this.client.ModelStreamInfer({ deadline: Date.now() + deadlineMs });
+    return this.client.ModelStreamInfer({ deadline: Date.parse(wallClock()) + deadlineMs });
   }
 
   /** Sends all requests on one stream, half-closes, and reads to the end. */

@@ -28,7 +28,7 @@ const STATUS: Readonly<Record<CoreErrorCode, number>> = {
   CANCELLED: 400,
 };
 
-export function httpStatus(error: CoreError): number {
+function httpStatus(error: CoreError): number {
   return STATUS[error.code];
 }
 

@@ -149,6 +149,7 @@ describe('generate_stream', () => {
     ['two-then-flag', 200, event('Hel') + event('lo')],
     ['one-final', 200, event('Hello')],
     ['nothing', 200, ''],
+    ['error-internal', 400, 'data: {"error":"out of memory"}\n\n'],
     ['error-first', 400, 'data: {"error":"scripted model error"}\n\n'],
     ['error-middle', 200, `${event('A')}data: {"error":"boom in the middle"}\n\n${event('B')}`],
   ])('%s', async (script, status, body) => {

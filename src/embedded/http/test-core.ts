@@ -13,7 +13,7 @@ import { createTritonCore, type Model, type ModelRequest, type ResponseSender, t
 /** What a scripted model does, in turn. */
 export type Step =
   | { readonly text: string | readonly string[] | Uint8Array; readonly final?: boolean }
-  | { readonly error: string; readonly final?: boolean }
+  | { readonly error: string; readonly final?: boolean; readonly code?: 'INTERNAL' }
   /** The flag-only end. */
   | { readonly end: true }
   | { readonly waitMs: number };
@@ -28,6 +28,7 @@ export const SCRIPTS: Readonly<Record<string, readonly Step[]>> = {
   nothing: [{ end: true }],
   'error-first': [{ error: 'scripted model error', final: true }],
   'error-quoted': [{ error: "it's broken", final: true }],
+  'error-internal': [{ error: 'out of memory', final: true, code: 'INTERNAL' }],
   'error-middle': [{ text: 'A' }, { error: 'boom in the middle' }, { text: 'B', final: true }],
   slow: [
     { text: 'A' },
@@ -136,7 +137,7 @@ async function play(steps: readonly Step[], request: ModelRequest, sender: Respo
     if ('waitMs' in step) await new Promise((resolve) => setTimeout(resolve, step.waitMs));
     if (request.isCancelled()) return sender.close();
     if ('end' in step) sender.close();
-    if ('error' in step) sender.sendError('INVALID_ARG', step.error, step.final ?? false);
+    if ('error' in step) sender.sendError(step.code ?? 'INVALID_ARG', step.error, step.final ?? false);
     if ('text' in step) {
       const texts: readonly (string | Uint8Array)[] = Array.isArray(step.text)
         ? (step.text as readonly string[])

@@ -1,3 +1,4 @@
+import { wallClock } from '#core/clock/index.ts';
 import type { EngineStats } from '../engine/types.ts';
 import { type Family, familyText } from './family.ts';
 
@@ -30,7 +31,7 @@ export function trtllmMetricsText(model: string, version: string, s: EngineStats
       paused_requests: s.paused, micro_batch_id: 0, generation_requests: s.generation, total_context_tokens: s.contextTokens,
     }),
     gauge('nv_trt_llm_general_metrics', 'General TRT LLM metrics', 'general_type', {
-      iteration_counter: s.iteration, timestamp: Math.floor(Date.now() / 1000),
+      iteration_counter: s.iteration, timestamp: Math.floor(Date.parse(wallClock()) / 1000),
     }),
   ]
     .map(familyText)

@@ -80,7 +80,7 @@ export class TritonProcess implements Target {
     const [http, grpc, metrics] = ports;
     this.#options = options;
     this.endpoints = { http: `127.0.0.1:${http}`, grpc: `127.0.0.1:${grpc}`, metrics: `127.0.0.1:${metrics}`, openai: undefined };
-    this.identity = identify(layout, options.repository, models);
+    this.identity = identify(layout, options.repository);
     const args = [
       `--model-repository=${options.repository}`,
       `--backend-directory=${layout.backends}`,
