@@ -1,0 +1,12 @@
+import { FAULTS } from '#embedded/faults/index.ts';
+import { PACKAGE_ROOT } from '#core/config/index.ts';
+import { errorsPage } from './errors-page.ts';
+import { faultsPage } from './faults-page.ts';
+import { jsonPage } from './json-page.ts';
+
+/** The pages of docs/ that are made from the code, so that they cannot say something else. */
+export const PAGES: Readonly<Record<string, () => string>> = {
+  'docs/json-report.md': jsonPage,
+  'docs/faults.md': () => faultsPage(FAULTS),
+  'docs/errors.md': () => errorsPage(PACKAGE_ROOT),
+};
