@@ -1,11 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { TINY_CHECKPOINT } from '#core/config/index.ts';
 
 const MAIN = join(import.meta.dirname, 'main.js');
 const cwd = mkdtempSync(join(tmpdir(), 'lockstep-cli-'));
@@ -85,6 +86,27 @@ describe('doctor', { timeout: 30_000 }, () => {
     expect(out).toMatch(/^fail +tokenizer/m);
     expect(out).toMatch(/^fail +target +\[target-unreachable\]/m);
     expect(out).toMatch(/^warn +environment +LOCKSTEP_SEDE means nothing\n +next: Did you mean LOCKSTEP_SEED\?$/m);
+  });
+});
+
+describe('check', { timeout: 60_000 }, () => {
+  test('one claim against the embedded server ends with code 0 and a JSON report where it was asked for', async () => {
+    const { code, out } = await lockstep(['check', 'metrics-families', '--json', 'out.json']);
+    expect(out).toMatch(/✓ metrics +metrics-families .*claims: 1 held, 0 failed, 0 not served/s);
+    expect(code).toBe(0);
+    expect(JSON.parse(readFileSync(join(cwd, 'out.json'), 'utf8'))).toMatchObject({ schema: 1, outcome: 'held', header: { target: 'embedded' }, counts: { held: 1 } });
+  });
+
+  test('a fault that does not exist and a server that is not there are no failed claims', async () => {
+    const port = await closedPort();
+    const address = `127.0.0.1:${port}`;
+    const [fault, server] = await Promise.all([
+      lockstep(['check', '--fault', 'double-bos-templated']),
+      lockstep(['check', '--target', 'external', '--grpc', address, '--http', address, '--tokenizer', TINY_CHECKPOINT]),
+    ]);
+    expect(fault).toMatchObject({ code: 2, error: expect.stringContaining('[fault-unknown]') });
+    expect(server).toMatchObject({ code: 2, error: expect.stringMatching(/^\[target-unreachable\] waited [^]*next: Start the server/) });
+    expect(server.error).not.toMatch(/^ +at /m);
   });
 });
 

@@ -1,7 +1,7 @@
 /** `lockstep serve`: the embedded Triton in the foreground. */
-import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { MODEL_REPOSITORY, resolveSettings, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { startEmbeddedTarget } from '#targets/embedded/index.ts';
 import type { CommandContext } from './command.ts';
@@ -44,7 +44,7 @@ export async function serve({ flags, env, cwd, signal, terminal }: CommandContex
   while (!signal.aborted) {
     const health = await target.health();
     if (!health.alive) throw new LockstepError('target-exited', health.detail);
-    await Promise.race([once(signal, 'abort'), new Promise((wake) => setTimeout(wake, LOOK_EVERY_MS))]);
+    await sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
   }
   // Stopping a server with Ctrl-C is how it is meant to end.
   return EXIT.held;

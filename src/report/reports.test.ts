@@ -51,7 +51,7 @@ describe('the terminal', () => {
   });
 
   test('each claim has one line with its evidence', () => {
-    expect(run.text).toMatch(/✓ determinism +repeats +\d+ ms +240\/240 answers, ≤ 1\.3 % differ \(95 %\) +the same request gives the same ids again/);
+    expect(run.text).toMatch(/✓ determinism +repeats +\d+ ms +240\/240 answers, ≤ 1\.3 % differ \(95 %\) +· the same request gives the same ids again/);
     expect(run.text).toMatch(/✗ agreement +ensemble-equals-raw +\d+ ms +237\/240 answers, breaks same-ids, breaks same-text, 2 near ties/);
     expect(run.text).toMatch(/○ agreement +openai-usage +\d+ ms +not served: no OpenAI front end/);
   });

@@ -32,22 +32,22 @@ export function checkRequest(model: LoadedModel, request: CoreInferRequest, dete
   const refuse = (text: string): never => {
     throw new CoreError('INVALID_ARG', text);
   };
-  // Last first: the order in which the core's own hash map gives a handful of inputs back, and so the one that decides
-  // which input a text names (observed on 2.51).
   const inputs = new Map<string, CoreTensor>();
-  for (let i = request.inputs.length - 1; i >= 0; i--) {
-    const tensor = request.inputs[i] as CoreTensor;
+  for (const tensor of request.inputs) {
     if (inputs.has(tensor.name)) refuse(`${prefix}input '${tensor.name}' already exists in request`);
     inputs.set(tensor.name, tensor);
   }
+  // Last first: the order in which the core's own hash map gives a handful of inputs back, and so the one that decides
+  // which input a text names (observed on 2.51).
+  const lastFirst = request.inputs.toReversed();
   for (const name of request.requestedOutputs) {
     if (!model.outputs.has(name)) refuse(`unexpected inference output '${name}' for model '${model.name}'`);
   }
-  checkInputCount(model, inputs, prefix, detectMissing);
+  checkInputCount(model, inputs, lastFirst, prefix, detectMissing);
 
   const { max_batch_size: maxBatch } = model.config;
   let batchSize = 0;
-  for (const tensor of inputs.values()) {
+  for (const tensor of lastFirst) {
     if (!model.inputs.has(tensor.name)) refuse(`unexpected inference input '${tensor.name}' for model '${model.name}'`);
     if (maxBatch === 0) continue;
     const first = tensor.shape[0];
@@ -57,11 +57,11 @@ export function checkRequest(model: LoadedModel, request: CoreInferRequest, dete
   }
   if (batchSize > maxBatch) refuse(`${prefix}inference request batch-size must be <= ${maxBatch} for '${model.name}'`);
 
-  for (const tensor of inputs.values()) checkTensor(model, tensor, Math.max(1, batchSize), prefix);
+  for (const tensor of lastFirst) checkTensor(model, tensor, Math.max(1, batchSize), prefix);
   return { inputs, batchSize: Math.max(1, batchSize) };
 }
 
-function checkInputCount(model: LoadedModel, inputs: ReadonlyMap<string, CoreTensor>, prefix: string, detectMissing: boolean): void {
+function checkInputCount(model: LoadedModel, inputs: ReadonlyMap<string, CoreTensor>, order: readonly CoreTensor[], prefix: string, detectMissing: boolean): void {
   const total = model.config.input.length;
   const required = model.requiredInputs;
   const countFits = inputs.size >= required.length && inputs.size <= total;
@@ -70,7 +70,7 @@ function checkInputCount(model: LoadedModel, inputs: ReadonlyMap<string, CoreTen
   if (countFits && missing.length === 0) return;
   const expected = required.length === total ? `${total} inputs` : `number of inputs between ${required.length} and ${total}`;
   const list = (names: Iterable<string>): string => [...names].map((n) => `'${n}'`).join(',');
-  const got = ` Got input(s) [${list(inputs.keys())}]`;
+  const got = ` Got input(s) [${list(order.map((t) => t.name))}]`;
   // With nothing missing (too many inputs) the real text loses its opening bracket.
   const lacking = `, but missing required input(s) ${missing.length > 0 ? '[' : ''}${list(missing)}]. Please provide all required input(s).`;
   throw new CoreError(

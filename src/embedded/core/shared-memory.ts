@@ -60,6 +60,7 @@ export function sharedMemory(): SharedMemory & { close(): void } {
       }
     },
     cudaStatus: (name): readonly CudaRegion[] => {
+      if (regions.has(name)) throw new CoreError('NOT_FOUND', `The region named '${name}' is registered as system shared memory, not CUDA shared memory`);
       if (name !== '') throw new CoreError('NOT_FOUND', `Unable to find cuda shared memory region: '${name}'`);
       return [];
     },

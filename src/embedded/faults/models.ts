@@ -12,7 +12,7 @@ export const MODEL_FAULTS: readonly Fault[] = [
     class: 'tokenization',
     mechanism: 'preprocessing encodes stop and bad words with special tokens, so BOS leads every phrase and none ever matches.',
     thread: issue(BACKEND, 47),
-    caughtBy: ['stop-words'],
+    caughtBy: ['stop-words', 'deltas-equal-whole'],
   },
   {
     id: 'add-special-tokens-default-false',

@@ -25,8 +25,8 @@ export function renderClaimLine(claim: ClaimResult, canvas: Canvas, repeated = f
     claim.gaps.some((gap) => gap.met > 0) ? style.warn('~') : ' ',
     paint(padEnd(formatEvidence(claim), EVIDENCE_CELLS)),
   ].join(' ');
-  const room = canvas.columns - cellWidth(left) - 1;
-  return room < LEAST_STATEMENT_CELLS ? left.trimEnd() : `${left} ${style.dim(truncate(claim.statement, room))}`;
+  const room = canvas.columns - cellWidth(left) - 3;
+  return room < LEAST_STATEMENT_CELLS ? left.trimEnd() : `${left} ${style.dim(`· ${truncate(claim.statement, room)}`)}`;
 }
 
 /** The suite stands in its own column already. */

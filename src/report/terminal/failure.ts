@@ -31,10 +31,10 @@ export function renderFailure(claim: ClaimResult, failure: Failure, canvas: Canv
       .map((line, i) => `  ${style.dim(padEnd(i === 0 ? label : '', LABEL_CELLS))}${line}`)
       .join('\n');
   const lines = [`${style.bad('✗')} ${style.bold(claimKey(claim.suite, claim.id))}  ${claim.statement}`];
-  const judged = [failure.law, failure.code, failure.verdict].filter((word) => word !== undefined && word !== '');
-  const { n, k, unit } = claim.evidence;
-  const share = k > 0 ? style.dim(`   ${k} of ${n} ${unit}`) : '';
-  lines.push(`  ${style.dim(padEnd('broken', LABEL_CELLS))}${style.bad(judged.join(' · '))}${share}`);
+  const judged = new Set([failure.law, failure.code, failure.verdict].filter((word) => word !== undefined && word !== ''));
+  const { n, k } = claim.evidence;
+  const share = k > 0 ? style.dim(`   ${k} of ${n} broke it`) : '';
+  lines.push(`  ${style.dim(padEnd('broken', LABEL_CELLS))}${style.bad([...judged].join(' · '))}${share}`);
   if (failure.case !== undefined) {
     lines.push(row('case', failure.case.label));
     if (!failure.case.label.includes(failure.case.request)) lines.push(row('request', failure.case.request));

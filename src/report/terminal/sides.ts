@@ -10,7 +10,10 @@ const TOKEN_CELLS = 16;
 
 export function renderSides(sides: readonly SideView[], canvas: Canvas): readonly string[] {
   if (sides.length === 0) return [];
-  return sides.some((side) => side.tokens.length > 0) ? renderTokens(sides, canvas) : renderTexts(sides, canvas);
+  const [first, ...others] = sides.map((side) => side.text);
+  // Text routes show no ids; there the characters are the finest thing to compare.
+  const byText = sides.every((side) => side.ids.length === 0) && others.some((text) => text !== first);
+  return byText || sides.every((side) => side.tokens.length === 0) ? renderTexts(sides, canvas) : renderTokens(sides, canvas);
 }
 
 function renderTokens(sides: readonly SideView[], { style, columns }: Canvas): string[] {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { nowNs } from '#core/clock/index.ts';
 import { pollUntil } from '#core/deadline/index.ts';
 import { readProcess } from '../process/process-table.ts';
+import type { Target } from '../types.ts';
 import { startEmbeddedTarget } from './index.ts';
 
 const program = join(import.meta.dirname, 'samples', 'server.ts');
@@ -52,8 +53,9 @@ describe('the embedded target', () => {
 
   test('a server killed while it serves is dead, and the signal is named', async () => {
     await using target = await start('default');
-    process.kill(pidOf(target), 'SIGKILL');
-    await gone(pidOf(target));
+    const pid = await pidOf(target);
+    process.kill(pid, 'SIGKILL');
+    await gone(pid);
     await pollUntil({ ms: 2_000, what: 'the death to be noticed', everyMs: 10 }, async () => ((await target.health()).alive ? undefined : true));
     expect((await target.health()).detail).toContain('was killed by SIGKILL');
   });
@@ -68,17 +70,24 @@ describe('the embedded target', () => {
     const code = `
       const { startEmbeddedTarget } = await import(${JSON.stringify(join(import.meta.dirname, 'index.ts'))});
       const target = await startEmbeddedTarget({ program: ${JSON.stringify(program)}, server: { profile: 'default' } });
-      console.log(target.pid);
+      console.log((await target.processes())[0].pid);
       setInterval(() => {}, 1000);`;
     const runner = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [line] = (await once(runner.stdout.setEncoding('utf8'), 'data')) as [string];
-    const server = Number(line);
-    expect(readProcess(server)).toBeDefined();
-    runner.kill('SIGKILL');
+    let server: number;
+    try {
+      const [line] = (await once(runner.stdout.setEncoding('utf8'), 'data')) as [string];
+      server = Number(line);
+      expect(readProcess(server)).toBeDefined();
+    } finally {
+      runner.kill('SIGKILL');
+    }
     await gone(server);
+    expect(readProcess(server)).toBeUndefined();
   }, 15_000);
 });
 
-function pidOf(target: object): number {
-  return (target as { readonly pid: number }).pid;
+async function pidOf(target: Target): Promise<number> {
+  const [server] = await target.processes();
+  if (server === undefined) throw new Error('the target has no process');
+  return server.pid;
 }

@@ -76,7 +76,7 @@ function cachedPower(e: number): { readonly power: DiyFp; readonly k: number } {
 /** Rounded to 64 bits. */
 function powerOfTen(decimal: number): DiyFp {
   const scale = 1300;
-  const scaled = decimal >= 0 ? 10n ** BigInt(decimal) << BigInt(scale) : (1n << BigInt(scale)) / 10n ** BigInt(-decimal);
+  const scaled = decimal >= 0 ? (10n ** BigInt(decimal)) << BigInt(scale) : (1n << BigInt(scale)) / 10n ** BigInt(-decimal);
   const excess = scaled.toString(2).length - 64;
   return { f: (scaled + (1n << BigInt(excess - 1))) >> BigInt(excess), e: excess - scale };
 }
@@ -93,7 +93,7 @@ function digitsOf(w: bigint, top: bigint, e: number, width: bigint, k: number): 
     out.push(Number(whole[i]));
     const left = (BigInt(whole.slice(i + 1) || '0') << shift) + rest;
     if (left <= delta) {
-      round(out, delta, left, 10n ** BigInt(kappa) << shift, distance);
+      round(out, delta, left, (10n ** BigInt(kappa)) << shift, distance);
       return { digits: out.join(''), exponent: k + kappa };
     }
   }

@@ -13,17 +13,24 @@ export function normaliseConfig(config: ModelConfig): ModelConfig {
   }
   if (!isEnsemble) {
     out['optimization'] = {
+      // Print order of the fields; those that were set keep their place.
+      ...pick(config.optimization, ['graph']),
       priority: 'PRIORITY_DEFAULT',
+      ...pick(config.optimization, ['priority', 'cuda', 'execution_accelerators']),
+      input_pinned_memory: { enable: true },
+      output_pinned_memory: { enable: true },
       gather_kernel_buffer_threshold: 0,
       eager_batching: false,
       ...config.optimization,
-      input_pinned_memory: config.optimization?.['input_pinned_memory'] ?? { enable: true },
-      output_pinned_memory: config.optimization?.['output_pinned_memory'] ?? { enable: true },
     };
     out['instance_group'] = config.instance_group.length === 0 ? [defaultGroup(config.name)] : config.instance_group.map((g, i) => group(config.name, g, i));
     if (config.backend === 'python' && config.default_model_filename === '') out['default_model_filename'] = 'model.py';
   }
   return inOrder(out);
+}
+
+function pick(from: Readonly<Record<string, unknown>> | undefined, keys: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(keys.filter((k) => from?.[k] !== undefined).map((k) => [k, from?.[k]]));
 }
 
 function defaultGroup(name: string): InstanceGroup {
