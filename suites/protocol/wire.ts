@@ -6,6 +6,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { type ClientDuplexStream, type ServiceError, credentials, loadPackageDefinition, makeGenericClientConstructor, status } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import { wallClockMs } from '#core/clock/index.ts';
 import type { Tensor } from '#wire/protocol/tensors.ts';
 
 const definition = loadSync(join(import.meta.dirname, '../../proto/grpc_service.proto'), {
@@ -48,7 +49,7 @@ export class PlainGrpc implements Disposable {
 
   call(rpc: string, body: unknown, deadlineMs = 10_000): Promise<RpcReply> {
     const { promise, resolve } = Promise.withResolvers<RpcReply>();
-    this.#client[rpc](body, { deadline: Date.now() + deadlineMs }, (error: ServiceError | null, reply: unknown) => {
+    this.#client[rpc](body, { deadline: wallClockMs() + deadlineMs }, (error: ServiceError | null, reply: unknown) => {
       resolve(error === null ? { code: 'OK', details: '', body: reply } : { code: status[error.code] as string, details: error.details, body: undefined });
     });
     return promise;
@@ -56,7 +57,7 @@ export class PlainGrpc implements Disposable {
 
   /** Sends all requests at once, half-closes, and gives everything that came back. */
   stream(requests: readonly unknown[], deadlineMs = 10_000): Promise<StreamReply> {
-    const call = this.#client.ModelStreamInfer({ deadline: Date.now() + deadlineMs }) as ClientDuplexStream<any, any>;
+    const call = this.#client.ModelStreamInfer({ deadline: wallClockMs() + deadlineMs }) as ClientDuplexStream<any, any>;
     const { promise, resolve } = Promise.withResolvers<StreamReply>();
     const messages: StreamMessage[] = [];
     call.on('data', (m) => messages.push(flatten(m)));

@@ -15,7 +15,7 @@ export async function readIdentity(http: string, signal: AbortSignal): Promise<R
   const base = `http://${http}/v2`;
   const server = (await ask(base, 'GET', signal)) as ServerMetadata | undefined;
   const index = (await ask(`${base}/repository/index`, 'POST', signal)) as readonly { readonly name: string; readonly state?: string }[] | undefined;
-  const models = (Array.isArray(index) ? index : []).filter((model) => model.state === 'READY').map((model) => model.name).sort();
+  const models = (Array.isArray(index) ? index : []).filter((model) => model.state === 'READY').map((model) => model.name).toSorted((a, b) => (a < b ? -1 : 1));
   const configs = await Promise.all(
     models.map(async (model) => {
       const config = await ask(`${base}/models/${encodeURIComponent(model)}/config`, 'GET', signal);

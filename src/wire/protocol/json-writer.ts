@@ -21,6 +21,8 @@ function latin1Json(value: WritableJson): string {
       return jsonDouble(value);
     case 'string':
       return quoted(Buffer.from(value, 'utf8').toString('latin1'));
+    default:
+      break;
   }
   if (value instanceof Uint8Array) return quoted(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('latin1'));
   if (value instanceof Map) {

@@ -34,6 +34,46 @@ interface PendingTensor extends Tensor {
 
 const NO_DATA = new Uint8Array();
 
+/** Places for known strings, a power of two; two strings that want the same place take turns. */
+const KNOWN = 256;
+/** Longer strings do not repeat, or not often. */
+const MAX_KNOWN = 64;
+const knownBytes: (Uint8Array | undefined)[] = Array.from({ length: KNOWN }, () => undefined);
+const knownTexts: string[] = Array.from({ length: KNOWN }, () => '');
+
+/**
+ * A string field. A message of one token has a dozen of them, the same ones as the message before: comparing their bytes
+ * is several times cheaper than decoding them again (docs/performance.md#client).
+ */
+function stringField(reader: protobuf.Reader): string {
+  const before = reader.pos;
+  const length = reader.uint32();
+  const { buf, pos: start } = reader;
+  const end = start + length;
+  if (length > MAX_KNOWN || end > reader.len) {
+    reader.pos = before;
+    return reader.string();
+  }
+  let hash = length;
+  for (let i = start; i < end; i++) hash = (Math.imul(hash, 31) + (buf[i] as number)) | 0;
+  const place = (hash ^ (hash >>> 8)) & (KNOWN - 1);
+  const known = knownBytes[place];
+  if (known !== undefined && known.length === length && isAt(known, buf, start)) {
+    reader.pos = end;
+    return knownTexts[place] as string;
+  }
+  reader.pos = before;
+  const text = reader.string();
+  knownBytes[place] = Uint8Array.from(buf.subarray(start, end));
+  knownTexts[place] = text;
+  return text;
+}
+
+function isAt(known: Uint8Array, bytes: Uint8Array, start: number): boolean {
+  for (let i = 0; i < known.length; i++) if (known[i] !== bytes[start + i]) return false;
+  return true;
+}
+
 /** ModelStreamInferResponse: 1 error_message, 2 infer_response. An empty error_message is not on the wire. */
 export function decodeStreamInferResponse(bytes: Buffer): InferMessage {
   const reader = protobuf.Reader.create(bytes);
@@ -67,13 +107,13 @@ function inferResponse(reader: protobuf.Reader, end: number, message: Building):
     const tag = reader.uint32();
     switch (tag) {
       case 10:
-        message.modelName = reader.string();
+        message.modelName = stringField(reader);
         break;
       case 18:
-        message.modelVersion = reader.string();
+        message.modelVersion = stringField(reader);
         break;
       case 26:
-        message.id = reader.string();
+        message.id = stringField(reader);
         break;
       case 34:
         parameterEntry(reader, reader.uint32() + reader.pos, message);
@@ -103,10 +143,10 @@ function tensorHeader(reader: protobuf.Reader, end: number): PendingTensor {
     const tag = reader.uint32();
     switch (tag) {
       case 10:
-        header.name = reader.string();
+        header.name = stringField(reader);
         break;
       case 18:
-        header.datatype = reader.string() as Datatype;
+        header.datatype = stringField(reader) as Datatype;
         break;
       case 26: {
         // Dimensions of a response are never negative, and no tensor has 2^32 elements along one axis.
@@ -130,7 +170,7 @@ function parameterEntry(reader: protobuf.Reader, end: number, message: Building)
   let value: Parameter | undefined;
   while (reader.pos < end) {
     const tag = reader.uint32();
-    if (tag === 10) key = reader.string();
+    if (tag === 10) key = stringField(reader);
     else if (tag === 18) value = parameterValue(reader, reader.uint32() + reader.pos);
     else reader.skipType(tag & 7);
   }

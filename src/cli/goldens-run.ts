@@ -6,9 +6,9 @@ import { LockstepError } from '#core/errors/index.ts';
 import type { Request } from '#core/request/index.ts';
 import { startTarget } from '#targets/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
-import { GREEDY, goldenRequests, goldenStore } from './goldens.ts';
-import { type Lab, inParallel } from './lab.ts';
-import { makeLab } from './make-lab.ts';
+import { GREEDY, goldenRequests, goldenStore } from '#checks/lab/goldens.ts';
+import { type Lab, inParallel } from '#checks/lab/lab.ts';
+import { makeLab } from '#checks/lab/make-lab.ts';
 
 export type GoldensAction = 'record' | 'verify' | 'update' | 'list';
 
