@@ -4,10 +4,13 @@ import { zeroDivergenceBound, clopperPearsonUpper } from '#core/stats/index.ts';
 import { type Claim, type Outcome } from '#checks/lab/claim.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
-import { startTarget } from '#targets/index.ts';
+import { structural } from '#checks/lab/outcome.ts';
+import { askHealth } from '#targets/external/index.ts';
+import { type Health, startTarget } from '#targets/index.ts';
 import { healthOf } from '#targets/alive.ts';
 import { type ClaimOutcome, claim } from './claim.ts';
 import type { ProvidedRun } from './provided.ts';
+import { NOT_RUN } from './types.ts';
 
 let shared: Promise<{ readonly lab: Lab } & AsyncDisposable> | undefined;
 
@@ -17,10 +20,15 @@ function sharedLab(run: ProvidedRun): Promise<{ readonly lab: Lab } & AsyncDispo
     config: run.config,
     endpoints: run.endpoints,
     identity: run.header.identity,
-    health: async () => healthOf(run.processes),
+    health: () => healthOfTarget(run),
     restart: run.config.target === 'external' ? undefined : () => startAgain(run),
   });
   return shared;
+}
+
+/** By the processes where this run started them, by asking where it did not. */
+async function healthOfTarget(run: ProvidedRun): Promise<Health> {
+  return run.processes.length > 0 ? healthOf(run.processes) : askHealth(run.endpoints);
 }
 
 async function startAgain(run: ProvidedRun): Promise<{ readonly lab: Lab } & AsyncDisposable> {
@@ -40,22 +48,44 @@ async function startAgain(run: ProvidedRun): Promise<{ readonly lab: Lab } & Asy
   }
 }
 
+/** How the server died, once it has: the claims after that are not run, since each could only say so again. */
+let death: string | undefined;
+
 export function defineClaims(claims: readonly Claim[]): void {
   for (const c of claims) {
     const { id, suite, statement, routes, laws, deadlineMs } = c;
     claim({ id, suite, statement, routes, laws, ...(deadlineMs === undefined ? {} : { timeoutMs: deadlineMs }) }, async ({ provided }) => {
-      const { lab } = await sharedLab(provided);
-      const outcome = await c.run(lab);
-      const health = await lab.parts.health();
-      const died = health.alive ? [] : [{ law: 'server-survives', code: 'server-died', text: `after this claim ${health.detail}` }];
-      return toClaimOutcome({ ...outcome, failures: [...died, ...outcome.failures] });
+      if (death !== undefined) return toClaimOutcome(notRun(death));
+      return toClaimOutcome(await runOn(provided, c));
     });
   }
   afterAll(async () => {
     const done = shared;
     shared = undefined;
-    await (await done)?.[Symbol.asyncDispose]();
+    // A lab that could not be made has failed its claim already.
+    const made = await done?.catch(() => undefined);
+    await made?.[Symbol.asyncDispose]();
   });
+}
+
+async function runOn(provided: ProvidedRun, c: Claim): Promise<Outcome> {
+  try {
+    const { lab } = await sharedLab(provided);
+    const outcome = await c.run(lab);
+    const health = await lab.parts.health();
+    if (health.alive) return outcome;
+    death = health.detail;
+    return { ...outcome, failures: [{ law: 'server-survives', code: 'server-died', text: `the server died during this claim: ${health.detail}` }, ...outcome.failures] };
+  } catch (thrown) {
+    const health = await healthOfTarget(provided);
+    if (health.alive) throw thrown;
+    death = health.detail;
+    return structural(0, '', [{ law: 'server-survives', code: 'server-died', text: `the server died during this claim: ${health.detail}` }]);
+  }
+}
+
+function notRun(detail: string): Outcome {
+  return structural(0, '', [{ law: 'server-survives', code: NOT_RUN, text: `not run, the server is dead: ${detail}` }]);
 }
 
 /** Adds the 95 % bound, where a rate was counted. */

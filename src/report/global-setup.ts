@@ -2,6 +2,7 @@
 import type { TestProject } from 'vitest/node';
 import { goldenStore, recordedIdentity } from '#checks/lab/goldens.ts';
 import { PACKAGE_ROOT, runConfigFromEnvironment } from '#core/config/index.ts';
+import { UNKNOWN } from '#core/identity/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { type Target, startTarget } from '#targets/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
@@ -41,7 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 function differences(recorded: Readonly<Record<string, string>> | undefined, target: Target): IdentityDifference[] {
   return Object.entries(target.identity).flatMap(([key, value]) => {
     const golden = recorded?.[key];
-    return golden === undefined || golden === value ? [] : [{ key, golden, target: value }];
+    return golden === undefined || golden === value || value === UNKNOWN ? [] : [{ key, golden, target: value }];
   });
 }
 

@@ -9,6 +9,8 @@ import { renderJson } from './json.ts';
 import { renderJunit } from './junit.ts';
 import type { RunReport } from './run-report.ts';
 import { buildRunReport, claimOf, isUnfinished } from './run-report.ts';
+import { NOT_RUN } from './types.ts';
+import type { ClaimResult } from './types.ts';
 import { renderClaimLine } from './terminal/claim-line.ts';
 import { renderFailedClaim } from './terminal/failure.ts';
 import { renderHeader } from './terminal/header.ts';
@@ -79,7 +81,7 @@ export default class LockstepReporter implements Reporter {
     if (test.result().state === 'skipped') return;
     this.#done++;
     const claim = claimOf(test);
-    if (claim !== undefined && !(this.#cancelled && isUnfinished(claim))) {
+    if (claim !== undefined && !isNotRun(claim) && !(this.#cancelled && isUnfinished(claim))) {
       this.#print(renderClaimLine(claim, this.#canvas, claim.suite === this.#lastSuite));
       this.#lastSuite = claim.suite;
     }
@@ -103,17 +105,21 @@ export default class LockstepReporter implements Reporter {
     });
     this.#options.onReport?.(report);
     const ran = report.claims.length > 0 || report.units.length > 0 || report.errors.length > 0;
-    if (ran) {
-      this.#printFailures(report, modules, unhandled);
-      this.#print(`\n${renderSummary(report, this.#canvas)}`);
+    if (ran) this.#printFailures(report, modules, unhandled);
+    try {
+      this.#writeFiles(report, provided);
+    } finally {
+      // Last, so that the verdict is the last line whatever else was written, or could not be.
+      if (ran) this.#print(`\n${renderSummary(report, this.#canvas)}`);
     }
-    this.#writeFiles(report, provided);
   }
 
   #printFailures(report: RunReport, modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<SerializedError>): void {
     for (const { claim } of report.claims) {
-      if (claim.status === 'failed') this.#print(`\n${renderFailedClaim(claim, { ...this.#canvas, columns: Math.min(this.#canvas.columns, BLOCK_COLUMNS) })}`);
+      if (claim.status === 'failed' && !isNotRun(claim)) this.#print(`\n${renderFailedClaim(claim, { ...this.#canvas, columns: Math.min(this.#canvas.columns, BLOCK_COLUMNS) })}`);
     }
+    const notRun = report.claims.filter(({ claim }) => isNotRun(claim)).length;
+    if (notRun > 0) this.#print(`\n${notRun} more claims failed unasked: the server was dead before their turn`);
     const { style } = this.#canvas;
     const logger = this.#vitest?.logger;
     for (const module of modules) {
@@ -162,4 +168,9 @@ export default class LockstepReporter implements Reporter {
     const projects = [this.#vitest.getRootProject(), ...this.#vitest.projects];
     return projects.map((project) => project.getProvidedContext().lockstep as ProvidedRun | undefined).find((found) => found !== undefined);
   }
+}
+
+/** Its failure says what an earlier claim has said already. */
+function isNotRun(claim: ClaimResult): boolean {
+  return claim.failures.length > 0 && claim.failures.every((failure) => failure.code === NOT_RUN);
 }

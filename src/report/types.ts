@@ -33,6 +33,9 @@ export interface Failure {
   readonly replay?: string;
 }
 
+/** Code of the failure of a claim that was not run because the server had died before; reports count these together. */
+export const NOT_RUN = 'server-dead';
+
 export interface GapCount {
   readonly id: string;
   readonly law: string;

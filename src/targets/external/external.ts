@@ -52,7 +52,7 @@ export async function connectExternalTarget(options: ExternalOptions): Promise<T
 }
 
 /** The process cannot be seen from here; that the server answers is all there is to know. */
-async function askHealth(endpoints: Endpoints): Promise<Health> {
+export async function askHealth(endpoints: Endpoints): Promise<Health> {
   const strategies = [httpReady(`http://${endpoints.http}/v2/health/live`), tcpOpen(endpoints.grpc)];
   try {
     await waitForAll(strategies, { ms: HEALTH_WITHIN_MS });

@@ -23,9 +23,9 @@ export async function readIdentity(http: string, signal: AbortSignal): Promise<R
     }),
   );
   return {
-    server: server?.name ?? UNKNOWN,
+    name: server?.name ?? UNKNOWN,
     triton: server?.version ?? UNKNOWN,
-    models: models.length > 0 ? models.join(' ') : UNKNOWN,
+    served: models.length > 0 ? models.join(' ') : UNKNOWN,
     ...Object.fromEntries(configs),
     // Nothing in the protocol tells these; a target that this project starts knows them.
     image: UNKNOWN,

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { nowNs } from '#core/clock/index.ts';
 import type { ProcessRow } from '../process/process-table.ts';
-import { findDescendants, findLiving, isLiving, killRow, readProcess } from '../process/process-table.ts';
+import { findDescendants, findLiving, isLiving, killRow } from '../process/process-table.ts';
 import type { Cleanup, WatchdogMessage } from './messages.ts';
 
 const LOOK_EVERY_MS = 1_000;
@@ -36,15 +36,14 @@ function receive(message: WatchdogMessage): void {
     entries.delete(message.id);
     return;
   }
-  const entry: Entry = { cleanup: message.cleanup, family: [] };
+  const entry: Entry = { cleanup: message.cleanup, family: message.family };
   entry.family = familyOf(entry);
   entries.set(message.id, entry);
 }
 
 function familyOf(entry: Entry): readonly ProcessRow[] {
-  const roots = entry.family.length > 0 ? entry.family : (entry.cleanup.pids ?? []).map(readProcess).filter((row) => row !== undefined);
   const known = new Map<number, ProcessRow>();
-  for (const row of [...roots.filter(isLiving), ...(entry.cleanup.marks ?? []).flatMap(findLiving)]) {
+  for (const row of [...entry.family.filter(isLiving), ...(entry.cleanup.marks ?? []).flatMap(findLiving)]) {
     known.set(row.pid, row);
     for (const child of findDescendants(row.pid)) known.set(child.pid, child);
   }

@@ -1,4 +1,5 @@
 /** Lines from the runner to its watchdog. */
+import type { ProcessRow } from '../process/process-table.ts';
 
 /** What has to go when the runner is gone. */
 export interface Cleanup {
@@ -11,4 +12,7 @@ export interface Cleanup {
   readonly shmPrefixes?: readonly string[];
 }
 
-export type WatchdogMessage = { readonly kind: 'add'; readonly id: number; readonly cleanup: Cleanup } | { readonly kind: 'release'; readonly id: number };
+export type WatchdogMessage =
+  /** `family`: the registered processes and their descendants, as they were at that moment. */
+  | { readonly kind: 'add'; readonly id: number; readonly cleanup: Cleanup; readonly family: readonly ProcessRow[] }
+  | { readonly kind: 'release'; readonly id: number };

@@ -5,7 +5,6 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sleep } from '#core/deadline/index.ts';
 import { findLiving } from '../process/process-table.ts';
 import { registerForCleanup } from './index.ts';
 
@@ -41,7 +40,6 @@ describe('the watchdog', { timeout: 20_000 }, () => {
     const shared = join('/dev/shm', `${mark}region`);
     writeFileSync(shared, 'x');
     const runner = await startRunner(`registerForCleanup(${JSON.stringify({ pids: [server.pid], dirs: [dir], shmPrefixes: [mark] })});`);
-    await sleep(300);
     runner.kill('SIGKILL');
     await within5s(() => findLiving(mark).length === 0 && !existsSync(dir));
     expect(existsSync(shared)).toBe(false);
@@ -52,10 +50,8 @@ describe('the watchdog', { timeout: 20_000 }, () => {
     const server = startServer(mark);
     await family(mark, 2);
     const runner = await startRunner(`registerForCleanup({ pids: [${server.pid}] });`);
-    await sleep(300);
     server.kill('SIGKILL');
     await family(mark, 1);
-    await sleep(1_300);
     runner.kill('SIGKILL');
     await within5s(() => findLiving(mark).length === 0);
     expect(findLiving(mark)).toEqual([]);
@@ -75,7 +71,6 @@ describe('the watchdog', { timeout: 20_000 }, () => {
     const dir = mkdtempSync(join(tmpdir(), 'lockstep-dog-'));
     const other = mkdtempSync(join(tmpdir(), 'lockstep-dog-'));
     const runner = await startRunner(`registerForCleanup({ dirs: [${JSON.stringify(dir)}] }).release(); registerForCleanup({ dirs: [${JSON.stringify(other)}] });`);
-    await sleep(300);
     runner.kill('SIGKILL');
     await within5s(() => !existsSync(other));
     expect(existsSync(dir)).toBe(true);

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { basename, isAbsolute, join } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
+import { findDescendants, readProcess } from '../process/process-table.ts';
 import type { Cleanup, WatchdogMessage } from './messages.ts';
 
 export type { Cleanup };
@@ -26,7 +27,9 @@ let lastId = 0;
 export function registerForCleanup(cleanup: Cleanup): Registration {
   refuseTooWide(cleanup);
   const id = ++lastId;
-  send({ kind: 'add', id, cleanup });
+  // Looked at here, since a server may be dead, or its number another's, before the watchdog has even started.
+  const family = (cleanup.pids ?? []).flatMap((pid) => [readProcess(pid), ...findDescendants(pid)]).filter((row) => row !== undefined);
+  send({ kind: 'add', id, cleanup, family });
   const release = () => send({ kind: 'release', id });
   return { release, [Symbol.dispose]: release };
 }
