@@ -3,6 +3,7 @@ import { createVitest } from 'vitest/node';
 import { PACKAGE_ROOT, resolveSettings, RUN_VARIABLE, toRunConfig, toRunVariable } from '#core/config/index.ts';
 import type { RunConfig } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import { assertWritable } from '#core/files/index.ts';
 import type { RunReport } from '#report/index.ts';
 import { claimKey, claimPattern, LockstepReporter } from '#report/index.ts';
 import type { CommandContext } from './command.ts';
@@ -16,6 +17,7 @@ export async function check(context: CommandContext): Promise<number> {
   const { flags, env, cwd, signal } = context;
   const config = toRunConfig(await resolveSettings({ command: 'check', flags: flags.layer, env, cwd }), cwd);
   await refuseUnknownFaults(config.faults);
+  for (const path of [config.json, config.junit]) if (path !== undefined) assertWritable(path);
   const report = await runSuites(config, flags.positionals, signal);
   if (signal.aborted || report?.outcome === 'interrupted') return EXIT.interrupted;
   if (report === undefined) throw new LockstepError('run-broken', 'the run ended without a report');

@@ -117,7 +117,8 @@ describe('interruption', { timeout: 30_000 }, () => {
     let out = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       out += text;
-      if (out.includes('cache')) child.kill('SIGINT');
+      // Once: a second one would ask for the hard way out.
+      if (out.includes('cache') && !child.killed) child.kill('SIGINT');
     });
     expect(await once(child, 'close')).toEqual([130, null]);
   });

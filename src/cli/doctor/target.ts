@@ -15,8 +15,8 @@ export const examineTarget: Examination = async ({ settings, signal }) => {
   }
   try {
     await using target = await connectExternalTarget({ endpoints: { grpc, http, metrics, openai }, signal, readyWithinMs: READY_WITHIN_MS });
-    const { server, triton, models } = target.identity;
-    return [ok('target', `${server} ${triton} is ready; models: ${models}`)];
+    const { name, triton, served } = target.identity;
+    return [ok('target', `${name} ${triton} is ready; models: ${served}`)];
   } catch (thrown) {
     const error = LockstepError.from(thrown);
     return [fail('target', error.message, error.hint ?? 'Start the server, or correct the address.')];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, openSync, writeSync, fsyncSync, closeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { LockstepError } from '../errors/index.ts';
 
@@ -10,10 +10,9 @@ import { LockstepError } from '../errors/index.ts';
  * Errors: `file-not-writable`.
  */
 export function writeFileAtomic(path: string, data: string | Uint8Array): void {
-  const folder = dirname(path);
-  const temporary = join(folder, `.${basename(path)}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`);
+  const temporary = temporaryBeside(path);
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolders(dirname(path));
     const file = openSync(temporary, 'wx');
     try {
       const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
@@ -25,10 +24,51 @@ export function writeFileAtomic(path: string, data: string | Uint8Array): void {
     }
     renameSync(temporary, path);
   } catch (thrown) {
-    rmSync(temporary, { force: true });
-    throw new LockstepError('file-not-writable', `cannot write ${path}: ${(thrown as Error).message}`, {
-      hint: 'Check that the folder exists, that it is not read-only and that the disk has room; nothing was changed.',
-      cause: thrown,
-    });
+    remove(temporary);
+    throw notWritable(path, thrown, 'nothing was changed');
   }
+}
+
+/** Finds out before long work whether its result can be written. Errors: `file-not-writable`. */
+export function assertWritable(path: string): void {
+  const temporary = temporaryBeside(path);
+  try {
+    makeFolders(dirname(path));
+    closeSync(openSync(temporary, 'wx'));
+  } catch (thrown) {
+    throw notWritable(path, thrown, 'nothing was run');
+  } finally {
+    remove(temporary);
+  }
+}
+
+/** Step by step: the recursive form of mkdirSync never returns where a parent can be seen but not made (/proc). */
+function makeFolders(path: string): void {
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolders(parent);
+  try {
+    mkdirSync(path);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
+  }
+}
+
+function temporaryBeside(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`);
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It was never made.
+  }
+}
+
+function notWritable(path: string, thrown: unknown, outcome: string): LockstepError {
+  return new LockstepError('file-not-writable', `cannot write ${path}: ${(thrown as Error).message}`, {
+    hint: `Check that the folder exists, that it is not read-only and that the disk has room; ${outcome}.`,
+    cause: thrown,
+  });
 }

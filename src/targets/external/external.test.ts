@@ -46,7 +46,7 @@ describe('an external target', () => {
   test('is waited for and then says what it is; what nothing tells is unknown', async () => {
     const http = await serveTriton(200);
     await using target = await connectExternalTarget({ endpoints: endpoints(http) });
-    expect(target.identity).toMatchObject({ server: 'triton', triton: '2.51.0', models: 'ensemble tensorrt_llm', 'config of tensorrt_llm': 'unknown', gpu: 'unknown' });
+    expect(target.identity).toMatchObject({ name: 'triton', triton: '2.51.0', served: 'ensemble tensorrt_llm', 'config of tensorrt_llm': 'unknown', gpu: 'unknown' });
     expect(target.identity['config of ensemble']).toMatch(/^[0-9a-f]{12}$/);
     expect(await target.health()).toEqual({ alive: true, detail: '' });
   });
