@@ -16,6 +16,8 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts'],
           isolate: false,
+          // Many of these wait for processes and deadlines; more workers than cores let the waits overlap.
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
           testTimeout: 20_000,
         },

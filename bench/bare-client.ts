@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PACKAGE_ROOT } from '#core/config/index.ts';
 import type { Tensor } from '#wire/protocol/tensors.ts';
 
-/** proto-loader's options in the first example of grpc-js's README and of proto-loader's: what most clients are written with. */
+/** proto-loader's options in its README and in grpc-js's examples, and what most clients are written with. */
 export const DOCUMENTED: Options = { keepCase: true, longs: String, enums: String, defaults: true, oneofs: true };
 /** Nothing that costs: fields that are absent stay absent. */
 export const LEANEST: Options = { keepCase: true };
@@ -24,7 +24,7 @@ export function serviceOf(options: Options): ServiceClientConstructor {
 }
 
 export function bareClient(address: string, options: Options): BareClient {
-  const client = new (serviceOf(options))(address, credentials.createInsecure()) as Client & { ModelStreamInfer(): ClientDuplexStream<object, object> };
+  const client = new (serviceOf(options))(address, credentials.createInsecure()) as unknown as Client & { ModelStreamInfer(): ClientDuplexStream<object, object> };
   const stream = (request: object, onMessage: (message: object) => void): Promise<void> => {
     const call = client.ModelStreamInfer();
     const { promise, resolve, reject } = Promise.withResolvers<void>();

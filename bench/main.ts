@@ -1,7 +1,7 @@
 /** `npm run bench`: every measure in a process of its own, then one table. With names as arguments, only those. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 import { clientBench } from './client.ts';
 import { engineBench } from './engine.ts';
 import { goldensBench } from './goldens.ts';
@@ -26,12 +26,18 @@ if (process.send !== undefined) {
   const unknown = names.filter((name) => !(name in BENCHES));
   if (unknown.length > 0) throw new Error(`no bench is called ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}`);
   const rows: Row[] = [];
+  const loadBefore = load();
   for (const name of names) {
     console.error(`${name} …`);
     rows.push(...(await inOwnProcess(name)));
   }
-  console.log(`Node ${process.versions.node}, ${availableParallelism()} cores; median of ${ROUNDS} rounds, lowest and highest beside it\n`);
+  console.log(`Node ${process.versions.node}, ${availableParallelism()} cores, load ${loadBefore} before and ${load()} after; median of ${ROUNDS} rounds, lowest and highest beside it\n`);
   console.log(printTable(rows));
+}
+
+/** Processes that wanted a core during the last minute, these included: above the number of cores, rates by the clock say little. */
+function load(): string {
+  return (loadavg()[0] as number).toFixed(1);
 }
 
 /** What one bench made of the heap and of the compiled code would reach the next. */
@@ -39,7 +45,8 @@ async function inOwnProcess(name: string): Promise<Row[]> {
   const child = spawn(process.execPath, [import.meta.filename, name], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const said: { rows?: Row[] } = {};
   child.on('message', (rows: Row[]) => (said.rows = rows));
-  const [code] = (await once(child, 'exit')) as [number | null];
+  // Not `exit`, which a message may follow.
+  const [code] = (await once(child, 'close')) as [number | null];
   if (said.rows === undefined) throw new Error(`the bench ${name} ended with code ${code} and no result`);
   return said.rows;
 }

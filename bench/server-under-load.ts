@@ -10,7 +10,7 @@ import type { Target } from '#targets/index.ts';
 export const ANSWER_IDS = 400;
 export const IN_FLIGHT = 8;
 /** About a second per round and side here. */
-export const REQUESTS = 96;
+export const REQUESTS = 192;
 
 export function startServer(engine: EmbeddedOptions['engine']): Promise<Target> {
   return startEmbeddedTarget({

@@ -35,7 +35,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-describe('the command line', { timeout: 30_000 }, () => {
+describe.concurrent('the command line', { timeout: 30_000 }, () => {
   test('help of the program names every command and the exit codes', async () => {
     const { code, out } = await lockstep(['help']);
     expect(code).toBe(0);
@@ -71,7 +71,7 @@ describe('the command line', { timeout: 30_000 }, () => {
   });
 });
 
-describe('doctor', { timeout: 30_000 }, () => {
+describe.concurrent('doctor', { timeout: 30_000 }, () => {
   test('a complete checkout is ready', async () => {
     const { code, out } = await lockstep(['doctor']);
     expect(out).toMatch(/^ok +node +v/m);
@@ -89,7 +89,7 @@ describe('doctor', { timeout: 30_000 }, () => {
   });
 });
 
-describe('check', { timeout: 60_000 }, () => {
+describe.concurrent('check', { timeout: 60_000 }, () => {
   test('one claim against the embedded server ends with code 0 and a JSON report where it was asked for', async () => {
     const { code, out } = await lockstep(['check', 'metrics-families', '--json', 'out.json']);
     expect(out).toMatch(/✓ metrics +metrics-families .*claims: 1 held, 0 failed, 0 not served/s);
@@ -110,7 +110,7 @@ describe('check', { timeout: 60_000 }, () => {
   });
 });
 
-describe('interruption', { timeout: 30_000 }, () => {
+describe.concurrent('interruption', { timeout: 30_000 }, () => {
   test('SIGINT while an external target is waited for ends with code 130', async () => {
     const port = await closedPort();
     const child = spawn(process.execPath, [MAIN, 'doctor', '--target', 'external', '--grpc', `127.0.0.1:${port}`, '--http', `127.0.0.1:${port}`], { cwd, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -11,7 +11,7 @@ try {
   const close = () => {
     if (closing) return;
     closing = true;
-    server.close(GRACE_MS).finally(() => process.exit(0));
+    void server.close(GRACE_MS).finally(() => process.exit(0));
     setTimeout(() => process.exit(0), 2 * GRACE_MS).unref();
   };
   // The channel closes when the parent ends, however it ended: nothing outlives a killed runner.

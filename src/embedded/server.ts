@@ -35,7 +35,7 @@ export async function startEmbeddedServer(options: EmbeddedOptions): Promise<Emb
   const closers: ((graceMs: number) => Promise<void>)[] = [];
   try {
     const { host } = options;
-    const grpc = await startGrpcServer({ core, host, port: options.grpcPort });
+    const grpc = await startGrpcServer({ core, host, port: options.grpcPort, faults });
     closers.push((ms) => grpc.close(ms));
     const http = await startHttpServer({ core, host, port: options.httpPort, faults });
     closers.push((ms) => http.close(ms));

@@ -1,7 +1,8 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Compared, compared } from '#checks/lab/compared.ts';
-import { GREEDY, goldenStore } from '#checks/lab/goldens.ts';
-import { inParallel } from '#checks/lab/lab.ts';
+import type { Golden } from '#checks/goldens/index.ts';
+import { GREEDY, SHARED_TAIL, goldenStore } from '#checks/lab/goldens.ts';
+import { type Lab, inParallel } from '#checks/lab/lab.ts';
 
 const greedy: Claim = {
   id: 'greedy',
@@ -11,13 +12,19 @@ const greedy: Claim = {
   laws: ['golden'],
   async run(lab): Promise<Outcome> {
     const goldens = [...goldenStore(lab.parts).load(GREEDY).values()];
-    const asked = lab.parts.budget.scale < 1 ? lab.plan.rng('goldens').shuffle(goldens).slice(0, lab.count(goldens.length)) : goldens;
-    const cases = await inParallel(asked, 4, async (g): Promise<Compared> => ({
+    const cases = await inParallel(sample(lab, goldens), 4, async (g): Promise<Compared> => ({
       transcript: await lab.run({ request: g.request, route: 'raw', mode: 'unary', repeat: 0 }),
       truth: g.answer,
     }));
     return compared(lab, greedy.id, 'golden', cases, 'goldens identical');
   },
 };
+
+/** All of them, or with a small budget a share of every kind; those that share their tails stay together. */
+function sample(lab: Lab, goldens: readonly Golden[]): readonly Golden[] {
+  if (lab.parts.budget.scale >= 1) return goldens;
+  const kinds = Map.groupBy(lab.plan.rng('goldens').shuffle(goldens), (g) => g.request.id.replace(/-\d+$/, ''));
+  return [...kinds].flatMap(([kind, some]) => (kind === SHARED_TAIL ? some : some.slice(0, lab.count(some.length, 1))));
+}
 
 export const CLAIMS: readonly Claim[] = [greedy];

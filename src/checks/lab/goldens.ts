@@ -4,7 +4,7 @@ import { type GoldenStore, openGoldenStore } from '#checks/goldens/index.ts';
 import { sha256 } from '#core/hash/index.ts';
 import type { Request } from '#core/request/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
-import { type Plan, type PoolPrompt, makePlan, readPool, requestOf } from './plan.ts';
+import { type PoolPrompt, readPool, requestOf } from './plan.ts';
 
 /** The suite of accepted greedy answers. */
 export const GREEDY = 'greedy';
@@ -43,21 +43,35 @@ export function promptPool(tokenizer: Tokenizer): readonly PoolPrompt[] {
 
 /** What `goldens record` asks: every prompt of the pool, and prompts that share their tail but not their beginning. */
 export function goldenRequests(prompts: readonly PoolPrompt[]): Request[] {
-  return [...prompts.map((p) => requestOf(p, { maxTokens: MAX_TOKENS })), ...sharedTails(makePlan(prompts, 1))];
+  return [...prompts.map((p) => requestOf(p, { maxTokens: MAX_TOKENS })), ...sharedTails()];
 }
 
+/** Kind of the goldens that share their tails; one of them alone shows nothing. */
+export const SHARED_TAIL = 'shared-tail';
+
 /**
- * Equal text behind different beginnings of equal length: block reuse must not take one for the other
- * (NVIDIA/TensorRT-LLM#8813 shows what it looks like when it does).
+ * 32 tokens each with BOS, by the tokenizer of the tiny checkpoint: two blocks of 16 or one of 32, so that behind every
+ * one of them a tail fills the same blocks with the same ids.
  */
-function sharedTails(plan: Plan): Request[] {
-  const tail = plan.draw('shared-tail', 6).map((p) => p.text ?? p.messages?.at(-1)?.content ?? '').join(' ');
-  const beginnings = ['Anna saw red', 'Oskar ate tea', 'Karin was sad', 'Göran sat up', 'Lucie ran on', 'Íris had ten'];
-  return beginnings.map((beginning, i) => {
-    // Filled up to the same number of characters, so that the tails tend to fall into the same blocks.
-    const text = `${beginning.repeat(6).slice(0, 64)}. ${tail}`;
-    return { id: `shared-tail-${i + 1}`, prompt: { kind: 'text', text }, sampling: { kind: 'greedy' }, limits: { maxTokens: 24 } };
-  });
+const BEGINNINGS = [
+  'Mia had a white frog. A band played. We open the school.',
+  'Göran had a brown cat. Many people came. Mia ate a melon.',
+  'Oskar is the mayor of Oslo. Many people came. The cat ate a plum.',
+];
+
+/** Longer than two blocks of 16, and so odd that the answer hangs on every token before it. */
+const TAILS = [
+  ' Name three colours. Count from 3 to 9. Write cat in Japanese. Repeat: Oslo Lund Bern. Sing la for',
+  ' Count from 2 to 7. Emoji for frog? Name two colours. Repeat: Bern Oslo. Write river in Japanese. Sing na for',
+];
+
+/**
+ * Every tail behind every beginning: a server that takes one block for the other, because it forgets what is before it,
+ * has both from other prompts by the time the last ones are asked (NVIDIA/TensorRT-LLM#8813 shows what that looks like).
+ */
+function sharedTails(): Request[] {
+  const texts = BEGINNINGS.flatMap((beginning, b) => TAILS.map((_, t) => beginning + TAILS[(b + t) % TAILS.length]!));
+  return texts.map((text, i) => ({ id: `${SHARED_TAIL}-${i + 1}`, prompt: { kind: 'text', text }, sampling: { kind: 'greedy' }, limits: { maxTokens: 24 } }));
 }
 
 /** The identity that the accepted answers were recorded on; undefined when there are none yet. */

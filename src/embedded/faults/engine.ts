@@ -39,7 +39,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
     class: 'determinism',
     mechanism: 'The greedy choice draws among exactly equal maxima instead of taking the lowest id.',
     thread: issue('mstar-project/mstar', 254),
-    caughtBy: ['same-ids', 'batch-invariance', 'golden'],
+    caughtBy: ['batch-invariance', 'golden'],
   },
   {
     id: 'stream-repeats-last-token-with-endid',
@@ -60,7 +60,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
     class: 'endings',
     mechanism: 'The drawn id is not compared with end_id.',
     thread: issue(TRTLLM, 250),
-    caughtBy: ['eos-ending', 'golden'],
+    caughtBy: ['golden'],
   },
   {
     id: 'stop-words-ignored',
@@ -117,5 +117,33 @@ export const ENGINE_FAULTS: readonly Fault[] = [
     mechanism: 'After an over-long prompt is refused the step loop never takes another step.',
     thread: issue(TRTLLM, 4441),
     caughtBy: ['answers-after-error'],
+  },
+  {
+    id: 'greedy-varies-with-topk0-topp0',
+    class: 'determinism',
+    mechanism: 'top_k 0 and top_p 0 count as not set, so that a greedy request is sampled from the whole vocabulary.',
+    thread: issue(TRTLLM, 2640),
+    caughtBy: ['same-ids', 'greedy-is-argmax'],
+  },
+  {
+    id: 'invalid-token-where-eos-held-back',
+    class: 'endings',
+    mechanism: 'Where EOS would win and min_tokens holds it back, the reduction keeps its initial id, one past the vocabulary.',
+    thread: issue(TRTLLM, 1590),
+    caughtBy: ['ids-in-vocabulary'],
+  },
+  {
+    id: 'fixed-length-not-reached',
+    class: 'limits',
+    mechanism: 'Room for EOS is taken from max_tokens, so that an answer that never ends by itself is one token short.',
+    thread: issue(TRTLLM, 10824),
+    caughtBy: ['length-ending'],
+  },
+  {
+    id: 'first-token-logits-in-context',
+    class: 'log-probabilities',
+    mechanism: 'generation_logits is gathered one row late: it begins where the prompt ends, so that every row is that of the id before.',
+    thread: issue(BACKEND, 530),
+    caughtBy: ['greedy-is-argmax'],
   },
 ];

@@ -1,9 +1,9 @@
 import { ENGINE_FAULTS } from './engine.ts';
+import { FRONT_END_FAULTS } from './front-ends.ts';
 import { MODEL_FAULTS } from './models.ts';
-import { OPENAI_FAULTS } from './openai.ts';
 import type { Fault } from './types.ts';
 
 export type { Fault } from './types.ts';
 
 /** Every deliberate defect of the embedded server; the suite shows that its ordinary run finds each of them. */
-export const FAULTS: readonly Fault[] = [...ENGINE_FAULTS, ...MODEL_FAULTS, ...OPENAI_FAULTS];
+export const FAULTS: readonly Fault[] = [...ENGINE_FAULTS, ...MODEL_FAULTS, ...FRONT_END_FAULTS];

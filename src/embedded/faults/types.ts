@@ -8,6 +8,6 @@ export interface Fault {
   readonly thread: string;
   /** The release profile under which it shows, where the default release hides it behind a known gap. */
   readonly profile?: 'default' | 'ideal';
-  /** Laws of which at least one must name it. */
-  readonly caughtBy: readonly string[];
+  /** The law by which the suite must find it, then others that it breaks. */
+  readonly caughtBy: readonly [string, ...string[]];
 }

@@ -12,14 +12,22 @@ export interface GrpcServer {
   close(graceMs: number): Promise<void>;
 }
 
+export interface GrpcServerOptions {
+  readonly core: TritonCore;
+  readonly host: string;
+  readonly port: number;
+  /** Fault ids switched on. */
+  readonly faults?: ReadonlySet<string>;
+}
+
 /** The gRPC front end: GRPCInferenceService with all 20 RPCs, and the health service. Port 0 = any free port. */
-export async function startGrpcServer(options: { readonly core: TritonCore; readonly host: string; readonly port: number }): Promise<GrpcServer> {
-  const { core } = options;
+export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
+  const { core, faults = new Set<string>() } = options;
   const server = new Server({ ...UNLIMITED_MESSAGES });
   server.addService(withRawResponses(INFERENCE_SERVICE), {
     ...management(core),
     ModelInfer: modelInfer(core),
-    ModelStreamInfer: modelStreamInfer(core),
+    ModelStreamInfer: modelStreamInfer(core, faults),
   });
   server.addService(HEALTH_SERVICE, {
     Check: (_call: unknown, callback: (error: null, value: { status: string }) => void) => {

@@ -43,7 +43,7 @@ describe('ModelStreamInfer', () => {
     const inputs = [int32Tensor('input_ids', [2, 2], [5, 6, 5, 2]), int32Tensor('input_lengths', [2, 1], [2, 1]), int32Tensor('request_output_len', [2, 1], [2, 3]), boolTensor('streaming', [2, 1], [true, true])];
     const messages = await lab.stream({ model: 'tensorrt_llm', inputs, parameters: EMPTY_FINAL });
     expect(messages.map((m) => m.final)).toEqual([false, false, false, false, true]);
-    expect(messages.map((m) => m.outputs['batch_index']?.[2][0]).sort()).toEqual([0, 0, 1, 1, 1]);
+    expect(messages.map((m) => Number(m.outputs['batch_index']?.[2][0])).toSorted((a, b) => a - b)).toEqual([0, 0, 1, 1, 1]);
   });
 
   test('requests of one stream interleave and keep their own order', async () => {
@@ -90,7 +90,7 @@ describe('ModelStreamInfer', () => {
     await new Promise((resolve) => call.on('end', resolve));
     expect(seen.length).toBeLessThan(50);
     const finals = seen.filter((m) => m.final === true);
-    expect(finals.map((m) => Object.keys(m.outputs).length).sort()).toEqual([0, 2]);
+    expect(finals.map((m) => Object.keys(m.outputs).length).toSorted((a, b) => a - b)).toEqual([0, 2]);
   });
 
   test('stop without an id is an error, with an unknown id a flag-only end', async () => {

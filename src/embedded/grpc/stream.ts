@@ -16,9 +16,13 @@ type Call = ServerDuplexStream<ModelInferRequest, Buffer>;
  * `triton_grpc_error: true`: then the first error of a model ends it with its status. Half-close: the stream ends with
  * OK when the pending requests have ended. Cancel and deadline mark every request of the stream cancelled.
  */
-export function modelStreamInfer(core: TritonCore) {
+export function modelStreamInfer(core: TritonCore, faults: ReadonlySet<string>) {
+  const ofConnection = new Map<string, Set<InferHandle>>();
   return (call: Call): void => {
-    new InferStream(core, call).listen();
+    const handles = ofConnection.get(call.getPeer()) ?? new Set<InferHandle>();
+    // Fault cancel-reaches-whole-connection: what runs is kept per connection, not per stream.
+    if (faults.has('cancel-reaches-whole-connection')) ofConnection.set(call.getPeer(), handles);
+    new InferStream(core, call, handles, faults).listen();
   };
 }
 
@@ -26,7 +30,8 @@ class InferStream {
   readonly #core: TritonCore;
   readonly #call: Call;
   readonly #endsOnError: boolean;
-  readonly #handles = new Set<InferHandle>();
+  readonly #faults: ReadonlySet<string>;
+  readonly #handles: Set<InferHandle>;
   /** Messages that wait for the transport; one drain listener serves the whole stream. */
   readonly #waiting: Buffer[] = [];
   #blocked = false;
@@ -34,7 +39,9 @@ class InferStream {
   #halfClosed = false;
   #over = false;
 
-  constructor(core: TritonCore, call: Call) {
+  constructor(core: TritonCore, call: Call, handles: Set<InferHandle>, faults: ReadonlySet<string>) {
+    this.#handles = handles;
+    this.#faults = faults;
     this.#core = core;
     this.#call = call;
     this.#endsOnError = call.metadata.get('triton_grpc_error')[0] === 'true';
@@ -56,7 +63,9 @@ class InferStream {
 
   #take(message: ModelInferRequest): void {
     if (this.#over) return;
-    const encoder = new ResponseEncoder(message.id, NO_PLACEMENTS);
+    // Fault request-id-not-in-response: responses are made without the id of their request.
+    const id = this.#faults.has('request-id-not-in-response') ? '' : message.id;
+    const encoder = new ResponseEncoder(id, NO_PLACEMENTS);
     this.#pending++;
     let handle: InferHandle | undefined;
     const close = (): void => {
@@ -68,11 +77,13 @@ class InferStream {
       // The model is looked up before the rest of the request is read.
       this.#core.isDecoupled(message.model_name, message.model_version);
       const request = readInferRequest(message, this.#core);
-      const own = request.placements.size === 0 ? encoder : new ResponseEncoder(message.id, request.placements);
+      const own = request.placements.size === 0 ? encoder : new ResponseEncoder(id, request.placements);
       handle = this.#core.infer(
         request.core,
         (response, final) => {
-          this.#answer(message, request, own, response, final);
+          // Fault final-flag-always-false-go: the flag is only set for requests that opted in to empty final responses.
+          const flagged = final && (request.wantsEmptyFinal || !this.#faults.has('final-flag-always-false-go'));
+          this.#answer(message, request, own, response, flagged);
           if (final) close();
         },
         'grpc',

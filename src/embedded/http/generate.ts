@@ -46,7 +46,7 @@ export async function handleGenerate(
       context.faults.has('echo-default-nonstream') && !streaming ? withoutEchoSwitch(json) : json,
       inputs,
     );
-    const answer = new GenerateAnswer(exchange, streaming, context.faults.has('no-end-marker-in-sse'));
+    const answer = new GenerateAnswer(exchange, streaming, context.faults);
     const handle = core.infer(request, (response, final) => answer.take(response, final), 'http-generate');
     answer.started(handle, core.profile.core.httpCloseSeenWhileSilent.value);
   });
@@ -66,6 +66,7 @@ class GenerateAnswer {
   private readonly exchange: Exchange;
   private readonly streaming: boolean;
   private readonly cutAtEnd: boolean;
+  private readonly diesOnClose: boolean;
   private handle: InferHandle | undefined;
   private calls = 0;
   private closed = false;
@@ -73,10 +74,11 @@ class GenerateAnswer {
   /** Only for generate, which must know how many there are before it sends one. */
   private readonly pending: Buffer[] = [];
 
-  constructor(exchange: Exchange, streaming: boolean, cutAtEnd: boolean) {
+  constructor(exchange: Exchange, streaming: boolean, faults: ReadonlySet<string>) {
     this.exchange = exchange;
     this.streaming = streaming;
-    this.cutAtEnd = cutAtEnd && streaming;
+    this.cutAtEnd = streaming && faults.has('no-end-marker-in-sse');
+    this.diesOnClose = streaming && faults.has('segv-generate-stream-close');
   }
 
   started(handle: InferHandle, closeSeenAtOnce: boolean): void {
@@ -84,6 +86,8 @@ class GenerateAnswer {
     this.exchange.response.once('close', () => {
       if (this.exchange.response.writableFinished) return;
       this.closed = true;
+      // Fault segv-generate-stream-close: the connection is freed here and used by the next response.
+      if (this.diesOnClose) process.kill(process.pid, 'SIGSEGV');
       if (closeSeenAtOnce) this.cancel();
     });
   }

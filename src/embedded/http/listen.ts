@@ -1,5 +1,5 @@
 /** A node:http server that belongs to the embedded server: bound, and closed without cutting answers short. */
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { LockstepError } from '#core/errors/index.ts';
 
@@ -23,10 +23,10 @@ export interface ListenOptions {
 }
 
 /** Errors: `listen-failed`. */
-export async function listen(options: ListenOptions, handler: RequestListener): Promise<Listening> {
+export async function listen(options: ListenOptions, handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Promise<Listening> {
   const server = createServer(
     { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0, requireHostHeader: false, ...options.http },
-    handler,
+    (request, response) => void handler(request, response),
   );
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end(options.malformedAnswer ?? '');

@@ -10,7 +10,7 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
-  /** Fault ids switched on (src/embedded/faults/openai.ts). */
+  /** Fault ids switched on (src/embedded/faults/front-ends.ts). */
   readonly faults?: ReadonlySet<string>;
 }
 

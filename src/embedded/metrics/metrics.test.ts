@@ -16,7 +16,7 @@ test('families, and counts that agree with the statistics', async () => {
   await lab.stream(ensemble('x', 3, [stream]));
   await lab.call('ModelInfer', inferMessage(preprocessing([Uint8Array.of(0xff)])));
   const text = lab.core.metricsText();
-  expect([...text.matchAll(/^# TYPE (\S+ \S+)$/gm)].map((m) => m[1]).sort()).toEqual(FAMILIES);
+  expect([...text.matchAll(/^# TYPE (\S+ \S+)$/gm)].map((m) => String(m[1])).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(FAMILIES);
   const value = (series: string) => new RegExp(`^${series.replace(/[{}]/g, '\\$&')} (.*)$`, 'm').exec(text)?.[1];
   expect(value('nv_inference_request_success{model="postprocessing",version="1"}')).toBe('3');
   expect(value('nv_inference_request_failure{model="preprocessing",reason="BACKEND",version="1"}')).toBe('1');

@@ -110,8 +110,37 @@ test('stream-reordered-postprocessing: the chunks are all there, in another orde
   const bad = await withFault('stream-reordered-postprocessing', streamed, { stepMs: 2 });
   const texts = (messages: readonly Message[]) => messages.map((m) => m.outputs['text_output']?.[2][0]);
   expect(texts(bad)).not.toEqual(texts(good));
-  expect(texts(bad).sort()).toEqual(texts(good).sort());
+  expect(new Set(texts(bad))).toEqual(new Set(texts(good)));
   expect(bad.map((m) => m.final).lastIndexOf(false)).toBe(bad.length - 2);
+});
+
+test('several-instances-one-gpu: every second request fails', async () => {
+  const errors = await withFault('several-instances-one-gpu', async (lab) => [await lab.stream(ensemble('x', 1)), await lab.stream(ensemble('x', 1)), await lab.stream(ensemble('x', 1))]);
+  expect(errors.map(([m]) => m?.error !== '')).toEqual([false, true, false]);
+});
+
+test('stream-cjk-replacement-char: ideal breaks characters again', async () => {
+  expect(textOf(await withFault('stream-cjk-replacement-char', streamed, { profile: 'ideal' }))).toMatch(/\uFFFD/);
+});
+
+test('sequence-length-ignores-end-id: prompt and max_tokens together, in every response', async () => {
+  const messages = await withFault('sequence-length-ignores-end-id', (lab) => lab.stream(raw([5, 6], 40, [STREAMING, int32Tensor('end_id', [1, 1], [1])])));
+  expect(new Set(messages.map((m) => m.outputs['sequence_length']?.[2][0]))).toEqual(new Set([42]));
+});
+
+test('stats-of-first-iteration-only: the engine is where it was when the model was loaded', async () => {
+  const iterations = async (lab: GrpcLab) => {
+    await streamed(lab);
+    return /general_type="iteration_counter".*? (\d+)$/m.exec(lab.core.metricsText())?.[1];
+  };
+  expect(Number(await withFault('', iterations))).toBeGreaterThan(0);
+  expect(await withFault('stats-of-first-iteration-only', iterations)).toBe('0');
+});
+
+test('beam-width-ignored: seven beams are accepted', async () => {
+  const ask = (lab: GrpcLab) => lab.stream(raw([5], 2, [STREAMING, int32Tensor('beam_width', [1, 1], [7])]));
+  expect((await withFault('', ask))[0]?.error).toMatch(/beam_width 7 exceeds/);
+  expect((await withFault('beam-width-ignored', ask)).map((m) => m.error)).toEqual(['', '']);
 });
 
 test('stats-fail-when-kv-off', async () => {

@@ -20,7 +20,7 @@ export interface PostprocessingOptions {
  * TOKENS_BATCH INT32 [batch, beams, n] and SEQUENCE_LENGTH INT32 [batch, beams] become OUTPUT BYTES
  * [batch × beams], without a batch dimension. Each chunk is decoded alone, so characters split over chunks become
  * U+FFFD, unless the profile holds them back. Faults: `im-end-in-output`, `stream-no-spaces-ensemble`,
- * `health-200-dead-python-stub`, `stream-reordered-postprocessing`.
+ * `health-200-dead-python-stub`, `stream-reordered-postprocessing`, `stream-cjk-replacement-char`.
  */
 export function postprocessing(setup: ModelSetup, options: PostprocessingOptions): Model {
   const { config, directory } = setup;
@@ -34,7 +34,9 @@ export function postprocessing(setup: ModelSetup, options: PostprocessingOptions
   let requests = 0;
 
   const decode = (ids: readonly number[], request: ModelRequest): string => {
-    const position = options.holdsBackPartialCharacters ? streamPosition(request) : undefined;
+    // Fault stream-cjk-replacement-char: a release that holds characters back decodes each chunk alone again.
+    const holdsBack = options.holdsBackPartialCharacters && !faults.has('stream-cjk-replacement-char');
+    const position = holdsBack ? streamPosition(request) : undefined;
     if (position !== undefined) {
       const shown = skipSpecialTokens ? ids.filter((id) => !tokenizer.specialIds.has(id)) : ids;
       let stream = streams.get(position.key);

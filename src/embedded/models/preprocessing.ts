@@ -10,7 +10,8 @@ import { wordListTensor } from './word-list.ts';
  * `triton_backend/all_models/inflight_batcher_llm/preprocessing/1/model.py`; docs/observed.md#model-repository-1-x).
  *
  * Prompts are encoded with special tokens unless the parameter `add_special_tokens` says otherwise; stop and bad words
- * without; bias words always with. Faults: `add-special-tokens-default-false`, `stop-words-bos-in-ids`.
+ * without; bias words always with. Faults: `add-special-tokens-default-false`, `stop-words-bos-in-ids`,
+ * `several-instances-one-gpu`.
  */
 export function preprocessing(setup: ModelSetup, faults: ReadonlySet<string>): Model {
   const { config, directory } = setup;
@@ -34,9 +35,17 @@ export function preprocessing(setup: ModelSetup, faults: ReadonlySet<string>): M
     );
   };
 
+  const failingInstance = faults.has('several-instances-one-gpu');
+  let requests = 0;
+
   return {
     execute: (request, sender) => {
       const { batchSize } = request;
+      // Fault several-instances-one-gpu: requests go to the instances in turn, and the second has no device.
+      if (failingInstance && ++requests % 2 === 0) {
+        sender.sendError('INTERNAL', `Failed to process the request(s) for model '${config.name}_0_1', message: RuntimeError: CUDA error: out of memory`, true);
+        return;
+      }
       const query = optional(request, 'QUERY');
       const outputLength = optional(request, 'REQUEST_OUTPUT_LEN');
       if (query === undefined) throw new ExecuteError("AttributeError: 'NoneType' object has no attribute 'as_numpy'", trace(171, 'execute').slice(0, 1));

@@ -13,6 +13,8 @@ export interface ResponseShape {
   readonly inputTokens: number | undefined;
   readonly outputTokens: boolean;
   readonly vocabSize: number;
+  /** Fault `sequence-length-ignores-end-id`: told in place of the number of ids. */
+  readonly sequenceLength: number | undefined;
 }
 
 /** Turns the steps of one sequence into responses. */
@@ -55,8 +57,8 @@ export class ResponseBuilder {
    * [1,1,new], generation_logits FP32 [1,1,rows,vocab], batch_index and the counts INT32 [1,1].
    */
   #tensors(ids: readonly number[]): CoreTensor[] {
-    const { batchIndex, logProbs, logits, inputTokens, outputTokens, vocabSize } = this.#shape;
-    const out: CoreTensor[] = [int32Tensor('output_ids', [1, 1, ids.length], ids), int32Tensor('sequence_length', [1, 1], [ids.length])];
+    const { batchIndex, logProbs, logits, inputTokens, outputTokens, vocabSize, sequenceLength = ids.length } = this.#shape;
+    const out: CoreTensor[] = [int32Tensor('output_ids', [1, 1, ids.length], ids), int32Tensor('sequence_length', [1, 1], [sequenceLength])];
     if (logProbs) {
       out.push(fp32Tensor('cum_log_probs', [1, 1], [this.#cumLogProb]));
       out.push(fp32Tensor('output_log_probs', [1, 1, this.#logProbs.length], this.#logProbs));

@@ -31,8 +31,12 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
   const excludesInput = flagOf(parameterOf(config, 'exclude_input_in_output'), false);
   const cancelCheckMs = Number(parameterOf(config, 'cancellation_check_period_ms') ?? '100');
   const reading: RequestReading = { profile: options.profile, shiftsArguments: faults.has('positional-args-shift'), vocabSize: engine.vocabSize };
-  const limits = { vocabSize: engine.vocabSize, maxBeamWidth: Number(parameterOf(config, 'max_beam_width') ?? '1') };
+  // Fault beam-width-ignored: the width asked for is not compared with the engine's.
+  const maxBeamWidth = faults.has('beam-width-ignored') ? Infinity : Number(parameterOf(config, 'max_beam_width') ?? '1');
+  const limits = { vocabSize: engine.vocabSize, maxBeamWidth };
   const onlyFirstChunk = faults.has('decoupled-client-one-token');
+  const answersEmptySteps = faults.has('first-event-empty-text');
+  const frozenStats = faults.has('stats-of-first-iteration-only') ? engine.stats() : undefined;
   /** Engine requests by client id; a newer request of the same id takes the place of the older. */
   const running = new Map<string, Set<EngineHandle>>();
   let lastRequestId = 0;
@@ -88,7 +92,7 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
     };
     for (let row = 0; row < request.batchSize; row++) {
       const engineRequest = engineRequestOf(request, row, reading);
-      const builder = new ResponseBuilder(shapeOf(request, row, excludesInput, engine.vocabSize), engineRequest.promptIds);
+      const builder = new ResponseBuilder(shapeOf(request, row, excludesInput, engine.vocabSize, faults), engineRequest.promptIds);
       const streaming = boolAt(request, 'streaming', row);
       let sent = 0;
       handles.add(
@@ -100,7 +104,8 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
           builder.take(step);
           const last = step.finish !== undefined;
           const final = last && closed();
-          if (!last && (!streaming || step.ids.length === 0)) return;
+          // Fault first-event-empty-text: every step is answered, whether it has ids or not.
+          if (!last && (!streaming || (step.ids.length === 0 && !answersEmptySteps))) return;
           // Fault decoupled-client-one-token: whoever reads the responses stops after the first.
           if (onlyFirstChunk && streaming && sent > 0) {
             if (final) sender.close();
@@ -123,7 +128,7 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
   return {
     execute,
     // Fault metrics-missing-python-backend: nothing registers the custom families.
-    metricsText: () => (faults.has('metrics-missing-python-backend') ? '' : trtllmMetricsText(config.name, version, engine.stats())),
+    metricsText: () => (faults.has('metrics-missing-python-backend') ? '' : trtllmMetricsText(config.name, version, frozenStats ?? engine.stats())),
   };
 }
 
@@ -131,8 +136,11 @@ function executorError(requestId: number, text: string): string {
   return `Executor failed process requestId ${requestId} due to the following error: ${text}`;
 }
 
-function shapeOf(request: ModelRequest, row: number, excludesInput: boolean, vocabSize: number): ResponseShape {
+function shapeOf(request: ModelRequest, row: number, excludesInput: boolean, vocabSize: number, faults: ReadonlySet<string>): ResponseShape {
+  // Fault sequence-length-ignores-end-id: the length that was planned is told, not the one that was reached.
+  const planned = (int32At(request, 'input_lengths', row) ?? 0) + (int32At(request, 'request_output_len', row) ?? 0);
   return {
+    sequenceLength: faults.has('sequence-length-ignores-end-id') ? planned : undefined,
     batchIndex: request.batchSize > 1 ? row : undefined,
     excludesInput: optional(request, 'exclude_input_in_output') === undefined ? excludesInput : boolAt(request, 'exclude_input_in_output', row),
     logProbs: boolAt(request, 'return_log_probs', row),

@@ -87,6 +87,8 @@ async function answer(frontend: Frontend, asked: Asked, response: ServerResponse
     retouch: retouching(frontend, asked.chat),
     doneMarker: !faults.has('sse-client-needs-done'),
     endMarker: !faults.has('no-end-marker-in-sse'),
+    opensWithRole: !faults.has('chat-stream-without-role'),
+    alwaysStop: core.profile.openai.finishReasonAlwaysStop.value || faults.has('finish-reason-always-eos'),
   };
   try {
     if (asked.request.stream === true) streamAnswer(generation, response);

@@ -23,6 +23,10 @@ export interface Generation {
   readonly retouch: (text: string, last: boolean) => string;
   readonly doneMarker: boolean;
   readonly endMarker: boolean;
+  /** False only under the fault chat-stream-without-role. */
+  readonly opensWithRole: boolean;
+  /** Every answer ends with "stop": what releases do (OpenAiProfile), and the fault finish-reason-always-eos. */
+  readonly alwaysStop: boolean;
 }
 
 interface Item {
@@ -41,7 +45,7 @@ function start(generation: Generation, client: ServerResponse, onItem: (item: It
 }
 
 function finishReason(generation: Generation, completionTokens: number | undefined): FinishReason {
-  if (generation.core.profile.openai.finishReasonAlwaysStop.value || completionTokens === undefined) return 'stop';
+  if (generation.alwaysStop || completionTokens === undefined) return 'stop';
   return completionTokens >= generation.maxTokens ? 'length' : 'stop';
 }
 
@@ -99,7 +103,7 @@ export function streamAnswer(generation: Generation, client: ServerResponse): vo
   };
   start(generation, client, take);
   startStream(client);
-  const opening = form.opening(envelope);
+  const opening = generation.opensWithRole ? form.opening(envelope) : undefined;
   if (opening === undefined) client.flushHeaders();
   else event(opening);
 }

@@ -53,7 +53,7 @@ class Reader {
   }
 
   private error(text: string, at = this.at): PythonJsonError {
-    return new PythonJsonError(text, [...this.text.slice(0, at)].length);
+    return new PythonJsonError(text, Array.from(this.text.slice(0, at)).length);
   }
 
   private match(expression: RegExp): RegExpExecArray | null {

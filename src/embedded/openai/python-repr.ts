@@ -46,14 +46,7 @@ export function inferenceErrorText(message: string, code: CoreErrorCode, respons
 }
 
 function parameterRepr(value: ParameterValue): string {
-  switch (typeof value) {
-    case 'boolean':
-      return value ? 'True' : 'False';
-    case 'number':
-      return pythonFloat(value);
-    case 'string':
-      return pythonRepr(value);
-    case 'bigint':
-      return String(value);
-  }
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value === 'number') return pythonFloat(value);
+  return typeof value === 'string' ? pythonRepr(value) : String(value);
 }

@@ -16,7 +16,7 @@ export interface OpenAiServerOptions {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
-  /** Fault ids switched on (src/embedded/faults/openai.ts). */
+  /** Fault ids switched on (src/embedded/faults/front-ends.ts). */
   readonly faults?: ReadonlySet<string>;
 }
 

@@ -21,7 +21,7 @@ const start = (profile: string, options: { readonly readyWithinMs?: number; read
 const failing = (profile: string, options = {}) => start(profile, options).then(() => expect.unreachable('it started'), (error: unknown) => error);
 const gone = (pid: number) => pollUntil({ ms: 5_000, what: `process ${pid} to end`, everyMs: 20 }, () => (readProcess(pid) === undefined ? true : undefined));
 
-describe('the embedded target', () => {
+describe.concurrent('the embedded target', () => {
   test('serves until it is stopped, and stopping ends the process', async () => {
     const target = await start('default');
     expect(target.identity).toEqual({ server: 'sample' });

@@ -11,7 +11,7 @@ export interface ExternalOptions {
   readonly readyWithinMs?: number;
 }
 
-const READY_WITHIN_MS = 10_000;
+const READY_WITHIN_MS = 5_000;
 const IDENTITY_WITHIN_MS = 5_000;
 const HEALTH_WITHIN_MS = 3_000;
 

@@ -42,8 +42,8 @@ const knownBytes: (Uint8Array | undefined)[] = Array.from({ length: KNOWN }, () 
 const knownTexts: string[] = Array.from({ length: KNOWN }, () => '');
 
 /**
- * A string field. A message of one token has a dozen of them, the same ones as the message before: comparing their bytes
- * is several times cheaper than decoding them again (docs/performance.md#client).
+ * A string field. A message of one token has a dozen of them, the same ones as the message before: comparing their bytes is
+ * cheaper than decoding them again (docs/performance.md#the-client).
  */
 function stringField(reader: protobuf.Reader): string {
   const before = reader.pos;

@@ -3,8 +3,8 @@ import type { Fault } from './types.ts';
 const issue = (repository: string, number: number) => `https://github.com/${repository}/issues/${number}`;
 const SERVER = 'triton-inference-server/server';
 
-/** Defects whose mechanism sits in the HTTP and OpenAI front ends. */
-export const OPENAI_FAULTS: readonly Fault[] = [
+/** Defects whose mechanism sits in the gRPC, HTTP and OpenAI front ends. */
+export const FRONT_END_FAULTS: readonly Fault[] = [
   {
     id: 'openai-frontend-empty-content',
     class: 'agreement',
@@ -62,5 +62,49 @@ export const OPENAI_FAULTS: readonly Fault[] = [
     mechanism: 'HTTP generate drops exclude_input_in_output, so that the text of answers that are not streamed begins with the prompt.',
     thread: issue(SERVER, 7665),
     caughtBy: ['text-is-true-decode'],
+  },
+  {
+    id: 'chat-stream-without-role',
+    class: 'framing',
+    mechanism: 'Chat streams begin with the first text; the event that names the role is not sent.',
+    thread: issue('ModelTC/LightLLM', 1262),
+    caughtBy: ['role-first'],
+  },
+  {
+    id: 'finish-reason-always-eos',
+    class: 'endings',
+    mechanism:
+      'The number of tokens is not looked at: every answer ends with "stop". Releases whose profile has finishReasonAlwaysStop do so anyway.',
+    thread: issue('huggingface/text-generation-inference', 2466),
+    profile: 'ideal',
+    caughtBy: ['finish-reason-true'],
+  },
+  {
+    id: 'segv-generate-stream-close',
+    class: 'cancellation',
+    mechanism: 'A generate_stream connection that its client closes is used after it was freed: the process dies.',
+    thread: issue(SERVER, 6576),
+    caughtBy: ['server-survives'],
+  },
+  {
+    id: 'cancel-reaches-whole-connection',
+    class: 'isolation',
+    mechanism: 'Requests are kept per gRPC connection, so that the end of one stream cancels those of all others.',
+    thread: issue(SERVER, 7368),
+    caughtBy: ['neighbours-unchanged'],
+  },
+  {
+    id: 'request-id-not-in-response',
+    class: 'framing',
+    mechanism: 'The responses of a gRPC stream are made without the id of their request.',
+    thread: issue(SERVER, 5503),
+    caughtBy: ['request-id-echoed'],
+  },
+  {
+    id: 'final-flag-always-false-go',
+    class: 'framing',
+    mechanism: 'triton_final_response is true only for requests that opted in to empty final responses.',
+    thread: issue(SERVER, 6463),
+    caughtBy: ['as-observed'],
   },
 ];

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { goldenRequests } from '#checks/lab/goldens.ts';
+import { LAWS } from '#checks/laws/index.ts';
+import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { FAULTS } from '#embedded/faults/index.ts';
+import { loadTokenizer } from '#wire/tokenizer/index.ts';
+import { ORDINARY_CLAIMS } from './run-suite.ts';
+
+/**
+ * Laws of LAWS by which no claim fails: comparisons name `same-ids` or `batch-invariance` on every route, also where the
+ * answer holds another's text, and cancelled answers are judged by what they leave behind.
+ */
+const JUDGED_BY_NO_CLAIM = ['same-text', 'no-contamination', 'cancel-stops'];
+
+const laws = new Set([...LAWS.map((l) => l.id), ...ORDINARY_CLAIMS.flatMap((c) => c.laws), 'server-survives']);
+const first = new Set<string>(FAULTS.map((f) => f.caughtBy[0]));
+
+test('every law has a fault that the suite must find by it', () => {
+  expect([...laws].filter((id) => !first.has(id)).toSorted()).toEqual(JUDGED_BY_NO_CLAIM.toSorted());
+});
+
+test('every fault names laws that there are', () => {
+  expect(FAULTS.flatMap((f) => f.caughtBy.filter((id) => !laws.has(id)).map((id) => `${f.id}: ${id}`))).toEqual([]);
+  expect(new Set(FAULTS.map((f) => f.id)).size).toBe(FAULTS.length);
+});
+
+test('tails that goldens share fill the same blocks of 16 and of 32 behind every beginning', () => {
+  const tokenizer = loadTokenizer(TINY_CHECKPOINT);
+  const ids = goldenRequests([]).map(({ prompt }) => tokenizer.encode(prompt.kind === 'text' ? prompt.text : '', { addSpecialTokens: true }));
+  expect(new Set(ids.map((all) => all.slice(0, 32).join())).size).toBe(3);
+  expect(new Set(ids.map((all) => all.slice(32).join())).size).toBe(2);
+  expect(Math.min(...ids.map((all) => all.length))).toBeGreaterThan(64);
+  expect(ids).toHaveLength(6);
+});

@@ -1,0 +1,3 @@
+import { nothingIsFound } from './controls.ts';
+
+nothingIsFound();

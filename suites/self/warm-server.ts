@@ -1,0 +1,12 @@
+/** A server process for the self-test: embedded servers one after another, each made new from the options that are sent. */
+import type { EmbeddedOptions } from '#embedded/options.ts';
+import { type EmbeddedServer, startEmbeddedServer } from '#embedded/server.ts';
+
+let server: EmbeddedServer | undefined;
+
+process.on('message', async (asked: EmbeddedOptions | 'close') => {
+  await server?.close(0);
+  server = asked === 'close' ? undefined : await startEmbeddedServer(asked);
+  process.send?.({ endpoints: server?.endpoints, identity: server?.identity });
+});
+process.on('disconnect', () => process.exit(0));
