@@ -59,7 +59,8 @@ const neighbours: Claim = {
   routes: ['raw'],
   laws: ['neighbours-unchanged'],
   async run(lab): Promise<Outcome> {
-    const good = lab.plan.draw('beside', lab.count(6)).map((p) => requestOf(p, { maxTokens: 16 }));
+    // Long enough to be running still when the bad ones arrive.
+    const good = lab.plan.draw('beside', lab.count(6)).map((p) => requestOf(p, { maxTokens: 150, minTokens: 150 }, '-long'));
     const truths = await Promise.all(good.map((r) => lab.truth(r)));
     using client = new PlainGrpc(lab.parts.endpoints.grpc);
     const running = good.map((request) => lab.run({ request, route: 'raw', mode: 'stream', repeat: 0 }));

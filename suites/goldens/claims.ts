@@ -9,12 +9,15 @@ const greedy: Claim = {
   suite: 'goldens',
   statement: 'Greedy answers are the accepted ones: ids, text and ending.',
   routes: ['raw'],
-  laws: ['golden'],
+  laws: ['golden', 'no-contamination'],
   async run(lab): Promise<Outcome> {
     const goldens = [...goldenStore(lab.parts).load(GREEDY).values()];
+    // Short answers ("Heads.") are right for many prompts; only a longer one proves a mix-up.
+    const foreign = goldens.filter((g) => g.answer.text.length >= 16).map((g) => ({ request: g.request.id, text: g.answer.text }));
     const cases = await inParallel(sample(lab, goldens), 4, async (g): Promise<Compared> => ({
       transcript: await lab.run({ request: g.request, route: 'raw', mode: 'unary', repeat: 0 }),
       truth: g.answer,
+      foreign,
     }));
     return compared(lab, greedy.id, 'golden', cases, 'goldens identical');
   },

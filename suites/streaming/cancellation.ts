@@ -1,16 +1,18 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type EngineGauges, readGauges, untilIdle } from '#checks/lab/engine-gauges.ts';
 import type { Lab } from '#checks/lab/lab.ts';
+import { failureOf } from '#checks/lab/judged.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { viewOf } from '#checks/lab/replay.ts';
-import { ENGINE_RAN_ON, type Gap, gapFor } from '#checks/laws/index.ts';
+import { ENGINE_RAN_ON, type Gap, gapFor, law } from '#checks/laws/index.ts';
 import type { Cancel } from '#checks/routes/index.ts';
 import type { Case, Request, RouteId } from '#core/request/index.ts';
 import type { Failure, GapCount } from '#report/types.ts';
 
 /** Long enough that a client is gone well before the natural end, short enough to wait for when nobody stops it. */
 const LONG = 400;
+const CANCEL_STOPS = law('cancel-stops');
 
 interface Scenario {
   readonly id: string;
@@ -44,7 +46,7 @@ export const CANCELLATION: readonly Claim[] = SCENARIOS.map((s) => ({
   suite: 'streaming',
   statement: s.statement,
   routes: [s.route],
-  laws: ['cancel-frees', 'neighbours-unchanged'],
+  laws: ['cancel-stops', 'cancel-frees', 'neighbours-unchanged'],
   deadlineMs: 60_000,
   run: (lab) => runScenario(lab, s),
 }));
@@ -87,6 +89,8 @@ async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | 'too-late'
   const c: Case = { request, route: s.route, mode: 'stream', repeat: i };
   const neighbours = lab.plan.draw(`neighbours-${i}`, 2).map((p) => requestOf(p, { maxTokens: 24 }));
   const truths = await Promise.all(neighbours.map((n) => lab.truth(n)));
+  // Known beforehand, so that what arrived can be held against it; only raw can be asked for an answer without EOS.
+  const truth = s.route === 'raw' && !s.queued ? await lab.truth(request) : undefined;
   const start = await untilIdle(lab);
 
   const fillers = s.queued ? Array.from({ length: before.maxRequests }, (_, f) => lab.run({ request: { ...victim(lab, 'raw', f + 1), limits: { maxTokens: 120, stopAtEos: false } }, route: 'raw', mode: 'stream', repeat: f })) : [];
@@ -96,6 +100,10 @@ async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | 'too-late'
   const besideDone = await Promise.all(beside);
   const filled = await Promise.all(fillers);
   const after = await untilIdle(lab, 30_000);
+
+  const context = { ...lab.lawContext(truth), cancelAfter: s.cancel.how === 'stop-tensor' ? s.cancel.afterEvents : undefined };
+  const seenByClient = CANCEL_STOPS.applies(transcript, context) ? CANCEL_STOPS.check(transcript, context) : [];
+  if (seenByClient.length > 0) return { gap: undefined, failures: seenByClient.map((v) => failureOf(lab, s.id, transcript, v)) };
 
   const asked = request.limits.maxTokens;
   const received = s.route === 'raw' ? transcript.ids.length : transcript.events;

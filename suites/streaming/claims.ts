@@ -111,7 +111,7 @@ const asItGoes: Claim = {
       const limits = route.startsWith('openai') ? { maxTokens: 200 } : { maxTokens: 200, minTokens: 200 };
       // The best of three: a pause of this client may hold events back, a server that waits for the end always does.
       const shares: number[] = [];
-      for (let repeat = 0; repeat < 3; repeat++) {
+      for (let repeat = 0; repeat < 3 && !(Math.min(...shares) < 0.5); repeat++) {
         const t = await lab.run({ request: requestOf(long, limits, '-whole'), route, mode: 'stream', repeat });
         const first = t.atNs[t.flags.findIndex((f) => (f & FLAG.role) === 0)];
         if (t.events >= 20 && first !== undefined) shares.push(first / t.endedNs);

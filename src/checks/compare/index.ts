@@ -3,7 +3,7 @@ export { firstDifference as firstDivergence, firstTextDifference as firstTextDiv
 export { compareIds, type ObservedIds } from './compare-ids.ts';
 export { compareText, type TextForm } from './compare-text.ts';
 export { IDENTICAL, type CompareOptions } from './judge-flip.ts';
-export { FLOAT32_RESOLUTION, NO_NOISE, measureNoise, type Noise } from './noise.ts';
+export { NO_NOISE, measureNoise, type Noise } from './noise.ts';
 export { POLICIES, failsUnder, type Policy } from './policy.ts';
 export { tally, type Tally } from './tally.ts';
 export { windowAround, type DiffWindow, type WindowSide } from './window.ts';

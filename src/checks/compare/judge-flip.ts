@@ -1,6 +1,7 @@
 import type { Answer } from '#checks/laws/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
-import { FLOAT32_RESOLUTION, type Noise } from './noise.ts';
+import { FLOAT32_RESOLUTION } from '#core/stats/index.ts';
+import type { Noise } from './noise.ts';
 import type { Comparison, Divergence } from './types.ts';
 
 export interface CompareOptions {

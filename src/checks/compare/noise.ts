@@ -1,9 +1,4 @@
-/**
- * The smallest difference in log-probability that means anything in float32: float32 implementations of one model
- * differ from each other and from float64 by up to 5e-6, rounded up (docs/determinism.md, equality across
- * implementations).
- */
-export const FLOAT32_RESOLUTION = 2e-5;
+import { FLOAT32_RESOLUTION } from '#core/stats/index.ts';
 
 /** How much a target's numbers move between runs of the same ids. */
 export interface Noise {

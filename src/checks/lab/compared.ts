@@ -27,7 +27,7 @@ export function compared(lab: Lab, claimId: string, law: string, cases: readonly
     if (!failsUnder(lab.policy, comparison.verdict)) continue;
     const sides = sidesOf(lab, c.transcript, c.truth);
     failures.push({
-      law,
+      law: lawOf(law, c, comparison),
       code: comparison.verdict,
       text: comparison.text,
       verdict: comparison.verdict,
@@ -39,6 +39,13 @@ export function compared(lab: Lab, claimId: string, law: string, cases: readonly
   const total = tally(comparisons, tokens, lab.policy);
   const notes = Object.entries(total.counts).filter(([v, n]) => v !== 'identical' && n > 0).map(([v, n]) => `${n} ${v}`);
   return { n: total.n, k: total.n - total.counts.identical, unit, rate: true, failures: summarised(failures), verdict: total.worst, notes, ...more };
+}
+
+/** A comparison can break another law than the one it was made for: ids are seen on raw only, and some differences have a name. */
+function lawOf(law: string, { transcript }: Compared, { verdict }: Comparison): string {
+  if (verdict === 'contaminated') return 'no-contamination';
+  if (transcript.errors.length > 0 || transcript.ending !== 'complete') return 'answers-at-all';
+  return law === 'same-ids' && transcript.case.route !== 'raw' ? 'same-text' : law;
 }
 
 function compareOne(lab: Lab, c: Compared): Comparison {

@@ -176,7 +176,7 @@ const BREAKAGES: readonly Breakage[] = [
   ['no-empty-event', 'no-text', { ...ensemble, textEnd: ensemble.textEnd.map((e, i) => (i === 0 ? 0 : e)) }, context(eos)],
   ['no-broken-utf8', 'replacement-character', right('ensemble', 'stream', sun, {}, DEFAULT_PROFILE), context(sun)],
   ['no-control-text', 'special-token', withText(completion, 'I like red<|eos|>'), context(eos)],
-  ['greedy-is-argmax', 'not-argmax', { ...rawEos, runnerUps: rawEos.runnerUps.map((r, k) => (k === 1 ? (HELLO[1] as number) : r)) }, context(eos)],
+  ['greedy-is-argmax', 'not-argmax', { ...rawEos, winners: rawEos.winners.map((w, k) => (k === 1 ? w + 1 : w)) }, context(eos)],
   ['greedy-is-argmax', 'margin', { ...rawEos, margins: rawEos.margins.map(() => Number.NaN) }, context(eos)],
   ['greedy-is-argmax', 'steps', { ...rawEos, margins: rawEos.margins.slice(2) }, context(eos)],
   ['log-probs-real', 'zero', { ...rawEos, logProbs: rawEos.logProbs.map(() => 0), cumLogProb: 0 }, context(eos)],

@@ -63,8 +63,11 @@ function token(b: TranscriptBuilder, id: number, logProb: number | undefined): v
   if (logProb !== undefined) b.logProb(logProb);
 }
 
+/** A step that gave no id drew EOS; nobody looks at its winner. */
+const EOS = -1;
+
 function margins(b: TranscriptBuilder, answer: Answer, from: number, to: number): void {
-  for (let k = from; k < Math.min(to, answer.margins.length); k++) b.margin(answer.margins[k] as number, answer.runnerUps[k] as number);
+  for (let k = from; k < Math.min(to, answer.margins.length); k++) b.margin(answer.margins[k] as number, k < answer.ids.length ? (answer.ids[k] as number) : EOS, answer.runnerUps[k] as number);
 }
 
 function cumulative(b: TranscriptBuilder, answer: Answer): void {

@@ -1,9 +1,10 @@
 import { LockstepError } from '#core/errors/index.ts';
 import { ELEMENT_SIZE, elementCount, fp32Values, type Tensor } from '#wire/protocol/tensors.ts';
 
-/** How far the winner of one step was ahead, and who came second. */
+/** Who won one step, how far ahead, and who came second. */
 export interface Margin {
   readonly margin: number;
+  readonly winner: number;
   readonly runnerUp: number;
 }
 
@@ -38,7 +39,7 @@ export function margins(logits: Tensor): Margin[] {
         next = value;
       }
     }
-    out.push({ margin: top - next, runnerUp: second });
+    out.push({ margin: top - next, winner: first, runnerUp: second });
   }
   return out;
 }

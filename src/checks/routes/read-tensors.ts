@@ -17,7 +17,7 @@ export function rawReader(builder: TranscriptBuilder): MessageReader {
     for (const output of message.outputs) {
       if (output.name === 'output_ids') ids = output;
       else if (output.name === 'sequence_length') length = firstInt32(output);
-      else if (output.name === 'generation_logits') for (const m of margins(output)) builder.margin(m.margin, m.runnerUp);
+      else if (output.name === 'generation_logits') for (const m of margins(output)) builder.margin(m.margin, m.winner, m.runnerUp);
       else common(output, builder, counts);
     }
     if (ids !== undefined) addIds(ids, length, builder);

@@ -5,3 +5,4 @@ export { DEFAULT_SPRT, sprt, type Sprt, type SprtDesign } from './sprt.ts';
 export { chanceToPass, pool } from './rerun-policy.ts';
 export { rankSum, type RankSum } from './rank-sum.ts';
 export { formatBound } from './format-bound.ts';
+export { FLOAT32_RESOLUTION } from './float32-resolution.ts';

@@ -20,6 +20,7 @@ export class TranscriptBuilder {
   #logProbs: number[] = [];
   #cumLogProb: number | undefined;
   #margins: number[] = [];
+  #winners: number[] = [];
   #runnerUps: number[] = [];
   #finishReasons: { event: number; reason: string }[] = [];
   #usage: Usage | undefined;
@@ -77,9 +78,10 @@ export class TranscriptBuilder {
     this.#cumLogProb = value;
   }
 
-  /** One sampled step: how far the winner was ahead, and who came second. */
-  margin(value: number, runnerUp: number): void {
+  /** One sampled step: how far the winner was ahead, who that was, and who came second. */
+  margin(value: number, winner: number, runnerUp: number): void {
     this.#margins.push(value);
+    this.#winners.push(winner);
     this.#runnerUps.push(runnerUp);
   }
 
@@ -123,6 +125,7 @@ export class TranscriptBuilder {
       logProbs: Float32Array.from(this.#logProbs),
       cumLogProb: this.#cumLogProb,
       margins: Float64Array.from(this.#margins),
+      winners: Int32Array.from(this.#winners),
       runnerUps: Int32Array.from(this.#runnerUps),
       finishReasons: this.#finishReasons,
       usage: this.#usage,

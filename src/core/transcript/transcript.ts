@@ -69,6 +69,8 @@ export interface Transcript {
   readonly cumLogProb: number | undefined;
   /** Top-1 minus top-2 log-probability per sampled step (ids, plus the step that drew EOS), or empty when not served. */
   readonly margins: Float64Array;
+  /** The id in first place per sampled step, the lowest of equals, aligned with `margins`. */
+  readonly winners: Int32Array;
   /** The id in second place per sampled step, aligned with `margins`. */
   readonly runnerUps: Int32Array;
   /** finish_reason values in order, with the event that carried each. */

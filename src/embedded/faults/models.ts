@@ -82,7 +82,7 @@ export const MODEL_FAULTS: readonly Fault[] = [
     class: 'order',
     mechanism: 'Every third chunk is decoded on a slower instance of postprocessing and overtaken by its successor.',
     thread: issue(SERVER, 8073),
-    caughtBy: ['deltas-equal-whole', 'text-is-true-decode'],
+    caughtBy: ['same-text', 'deltas-equal-whole'],
   },
   {
     id: 'stats-fail-when-kv-off',
@@ -126,5 +126,19 @@ export const MODEL_FAULTS: readonly Fault[] = [
     mechanism: 'beam_width is not compared with the engine, so that seven beams are accepted and one is served.',
     thread: issue(TRTLLM, 1574),
     caughtBy: ['error-as-documented'],
+  },
+  {
+    id: 'mm-reuse-needs-hash',
+    class: 'isolation',
+    mechanism: 'A kept prompt is found by a key that leaves out its content, so a prompt of equal length gets the answer of the first.',
+    thread: issue(TRTLLM, 5444),
+    caughtBy: ['no-contamination', 'golden'],
+  },
+  {
+    id: 'cancel-disabled-upstream',
+    class: 'cancellation',
+    mechanism: 'A stop request is answered, and no engine request is cancelled.',
+    thread: issue('ai-dynamo/dynamo', 5827),
+    caughtBy: ['cancel-stops', 'cancel-frees'],
   },
 ];

@@ -1,5 +1,5 @@
 import type { ModelsProfile } from '#core/profile/index.ts';
-import type { Engine, EngineHandle, EngineStep } from '../engine/types.ts';
+import type { Engine, EngineHandle, EngineRequest, EngineStep } from '../engine/types.ts';
 import { trtllmMetricsText } from '../metrics/index.ts';
 import type { Model, ModelRequest, ModelSetup, ResponseSender } from '../core/index.ts';
 import { engineRequestOf, refusalOf, type RequestReading } from './tensorrt-llm-request.ts';
@@ -41,6 +41,16 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
   const running = new Map<string, Set<EngineHandle>>();
   let lastRequestId = 0;
 
+  // Fault mm-reuse-needs-hash: prompts are kept under a key that leaves out what they hold.
+  const promptsByLength = faults.has('mm-reuse-needs-hash') ? new Map<number, Int32Array>() : undefined;
+  const withReusedPrompt = (request: EngineRequest): EngineRequest => {
+    if (promptsByLength === undefined) return request;
+    const { length } = request.promptIds;
+    const known = promptsByLength.get(length) ?? request.promptIds;
+    promptsByLength.set(length, known);
+    return { ...request, promptIds: known };
+  };
+
   const refusal = (request: ModelRequest): string | undefined => {
     if (optional(request, 'input_ids') === undefined) return 'input_ids is not present in the request';
     for (const name of ['input_lengths', 'request_output_len']) {
@@ -61,7 +71,8 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
       sender.sendError('INTERNAL', 'A request id must be provided for request cancellation', true);
       return;
     }
-    for (const handle of running.get(request.id) ?? []) handle.cancel();
+    // Fault cancel-disabled-upstream: the stop is answered, and nothing is stopped.
+    if (!faults.has('cancel-disabled-upstream')) for (const handle of running.get(request.id) ?? []) handle.cancel();
     sender.close();
   };
 
@@ -91,7 +102,7 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
       return open === 0;
     };
     for (let row = 0; row < request.batchSize; row++) {
-      const engineRequest = engineRequestOf(request, row, reading);
+      const engineRequest = withReusedPrompt(engineRequestOf(request, row, reading));
       const builder = new ResponseBuilder(shapeOf(request, row, excludesInput, engine.vocabSize, faults), engineRequest.promptIds);
       const streaming = boolAt(request, 'streaming', row);
       let sent = 0;
