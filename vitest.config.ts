@@ -1,9 +1,13 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 const [major] = process.versions.node.split('.');
 if (Number(major) < 24) {
   throw new Error(`Node ${process.versions.node} runs this, but 24 or newer is needed: start through npm (npm test) or npx, which put the packaged Node first.`);
 }
+
+// Servers and commands are started many times; what Node compiled for the first serves the others.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '.cache/node');
 
 export default defineConfig({
   test: {
@@ -17,7 +21,7 @@ export default defineConfig({
           include: ['src/**/*.test.ts'],
           isolate: false,
           // Many of these wait for processes and deadlines; more workers than cores let the waits overlap.
-          maxWorkers: 4,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
           testTimeout: 20_000,
         },
@@ -40,7 +44,8 @@ export default defineConfig({
           name: 'self',
           include: ['suites/self/**/*.test.ts'],
           isolate: false,
-          sequence: { groupOrder: 3 },
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
           testTimeout: 60_000,
         },
       },

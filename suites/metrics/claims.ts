@@ -65,7 +65,7 @@ const truth: Claim = {
     let seenWaiting = 0;
     let seenBlocks = 0;
     let done = false;
-    const work = Promise.all(prompts.map((p, i) => lab.run({ request: requestOf(p, { maxTokens: 150, stopAtEos: false }, `-gauge-${i}`), route: 'raw', mode: 'stream', repeat: 0 }))).finally(() => (done = true));
+    const work = Promise.all(prompts.map((p, i) => lab.run({ request: requestOf(p, { maxTokens: 100, stopAtEos: false }, `-gauge-${i}`), route: 'raw', mode: 'stream', repeat: 0 }))).finally(() => (done = true));
     while (!done) {
       const g = await readGauges(lab);
       seenActive = Math.max(seenActive, g?.active ?? 0);

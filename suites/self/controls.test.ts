@@ -1,3 +1,4 @@
-import { controls } from './controls.ts';
+import { controls, nothingIsFound } from './controls.ts';
 
+nothingIsFound();
 controls();

@@ -10,8 +10,6 @@ import type { Cancel } from '#checks/routes/index.ts';
 import type { Case, Request, RouteId } from '#core/request/index.ts';
 import type { Failure, GapCount } from '#report/types.ts';
 
-/** Long enough that a client is gone well before the natural end, short enough to wait for when nobody stops it. */
-const LONG = 400;
 const CANCEL_STOPS = law('cancel-stops');
 
 interface Scenario {
@@ -34,10 +32,11 @@ const SCENARIOS: readonly Scenario[] = [
   { id: 'close-openai-stream', statement: 'Closing an OpenAI stream stops the engine.', route: 'openai-completions', cancel: { how: 'leave', afterEvents: 5 } },
 ];
 
-/** A request that would run for LONG tokens: EOS is held back on text routes and not sent on raw. */
+/** A request that would run long: EOS is held back on text routes and not sent on raw. */
 function victim(lab: Lab, route: RouteId, i: number): Request {
   const prompt = lab.plan.draw('victims', 8)[i % 8]!;
-  const limits = route === 'raw' ? { maxTokens: LONG, stopAtEos: false } : { maxTokens: LONG, minTokens: LONG };
+  const { longTokens } = lab.parts.budget;
+  const limits = route === 'raw' ? { maxTokens: longTokens, stopAtEos: false } : { maxTokens: longTokens, minTokens: longTokens };
   return requestOf(prompt, limits, `-long-${i}`);
 }
 
@@ -138,7 +137,7 @@ async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | 'too-late'
 function longByNature(lab: Lab, i: number): Request {
   const long = lab.plan.draw('long', 4, (p) => p.long === true);
   const prompt = long[i % Math.max(1, long.length)] ?? lab.plan.draw('victims', 1)[0]!;
-  return requestOf(prompt, { maxTokens: LONG }, `-long-${i}`);
+  return requestOf(prompt, { maxTokens: lab.parts.budget.longTokens }, `-long-${i}`);
 }
 
 async function slotsTaken(lab: Lab, max: number): Promise<void> {

@@ -18,6 +18,8 @@ export interface Budget {
   readonly scale: number;
   /** Property runs per route. */
   readonly propertyRuns: number;
+  /** Tokens of an answer that is to be cancelled: long enough to be in the middle of it. */
+  readonly longTokens: number;
 }
 
 export interface LabParts {

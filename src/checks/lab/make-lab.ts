@@ -11,7 +11,7 @@ import { makePlan } from './plan.ts';
 /** One answer of a few dozen tokens takes milliseconds here and seconds on a busy GPU; half a minute means it hangs. */
 const CASE_DEADLINE_MS = 30_000;
 
-export const ORDINARY: Budget = { scale: 1, propertyRuns: 12 };
+export const ORDINARY: Budget = { scale: 1, propertyRuns: 12, longTokens: 400 };
 
 export interface LabOptions {
   readonly config: RunConfig;

@@ -37,14 +37,14 @@ export function testClientContract(driver: ClientDriver): void {
   describe(`client contract: ${driver.name}`, () => {
     test('a deadline ends a call that is never answered, and the server sees the client go', async () => {
       await using server = await driver.start('silent');
-      const error = await failure(server.unary('x', { deadlineMs: 1000 }));
+      const error = await failure(server.unary('x', { deadlineMs: 500 }));
       expect(error.code).toBe(driver.codes.deadline);
       await server.cancelled;
     });
 
     test('an abort ends a call that is never answered, as interrupted', async () => {
       await using server = await driver.start('silent');
-      const call = failure(server.unary('x', { ...PATIENT, signal: AbortSignal.timeout(700) }));
+      const call = failure(server.unary('x', { ...PATIENT, signal: AbortSignal.timeout(400) }));
       expect((await call).code).toBe('interrupted');
       await server.cancelled;
     });
@@ -76,7 +76,7 @@ export function testClientContract(driver: ClientDriver): void {
 
     test('a deadline in mid stream is told apart from an end', async () => {
       await using server = await driver.start('endless');
-      const error = await failure(drain(server.stream('x', { deadlineMs: 1000 })));
+      const error = await failure(drain(server.stream('x', { deadlineMs: 500 })));
       expect(error.code).toBe(driver.codes.deadline);
       await server.cancelled;
     });
@@ -122,7 +122,7 @@ export function testClientContract(driver: ClientDriver): void {
     test('disposing the client ends what is in flight, and the server sees it', async () => {
       const server = await driver.start('silent');
       const call = failure(server.unary('x', PATIENT));
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      await new Promise((resolve) => setTimeout(resolve, 400));
       await server[Symbol.asyncDispose]();
       expect((await call).code).toMatch(driver.codes.disposed);
       await server.cancelled;

@@ -1,0 +1,3 @@
+import { findFaults } from './find-fault.ts';
+
+findFaults(6);

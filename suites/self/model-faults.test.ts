@@ -1,4 +1,0 @@
-import { MODEL_FAULTS } from '#embedded/faults/models.ts';
-import { findFaults } from './find-fault.ts';
-
-findFaults(MODEL_FAULTS);

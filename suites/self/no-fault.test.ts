@@ -1,3 +1,0 @@
-import { nothingIsFound } from './controls.ts';
-
-nothingIsFound();
