@@ -3,7 +3,9 @@ import { defineConfig } from 'vitest/config';
 
 const [major] = process.versions.node.split('.');
 if (Number(major) < 24) {
-  throw new Error(`Node ${process.versions.node} runs this, but 24 or newer is needed: start through npm (npm test) or npx, which put the packaged Node first.`);
+  throw new Error(
+    `Node ${process.versions.node} runs this, but 24 or newer is needed: start through npm (npm test) or npx, which put the packaged Node first.`,
+  );
 }
 
 // Servers and commands are started many times; what Node compiled for the first serves the others.

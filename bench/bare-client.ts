@@ -24,7 +24,9 @@ export function serviceOf(options: Options): ServiceClientConstructor {
 }
 
 export function bareClient(address: string, options: Options): BareClient {
-  const client = new (serviceOf(options))(address, credentials.createInsecure()) as unknown as Client & { ModelStreamInfer(): ClientDuplexStream<object, object> };
+  const client = new (serviceOf(options))(address, credentials.createInsecure()) as unknown as Client & {
+    ModelStreamInfer(): ClientDuplexStream<object, object>;
+  };
   const stream = (request: object, onMessage: (message: object) => void): Promise<void> => {
     const call = client.ModelStreamInfer();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -60,4 +62,3 @@ export function bareRequest(request: { readonly model: string; readonly id: stri
     raw_input_contents: request.inputs.map(({ data }) => data),
   };
 }
-

@@ -22,7 +22,10 @@ export async function clientBench(): Promise<Row[]> {
   await using target = await startServer('scripted');
   await using clients = connect(target.endpoints);
   const context: RouteContext = {
-    clients, tokenizer: loadTokenizer(TINY_CHECKPOINT), profile: DEFAULT_PROFILE, models: { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' },
+    clients,
+    tokenizer: loadTokenizer(TINY_CHECKPOINT),
+    profile: DEFAULT_PROFILE,
+    models: { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' },
   };
   const documented = bareClient(target.endpoints.grpc, DOCUMENTED);
   const leanest = bareClient(target.endpoints.grpc, LEANEST);
@@ -38,14 +41,26 @@ export async function clientBench(): Promise<Row[]> {
 
 type Bare = ReturnType<typeof bareClient>;
 
-async function compare(context: RouteContext, options: RunOptions, { documented, leanest }: Readonly<Record<'documented' | 'leanest', Bare>>): Promise<Row[]> {
+async function compare(
+  context: RouteContext,
+  options: RunOptions,
+  { documented, leanest }: Readonly<Record<'documented' | 'leanest', Bare>>,
+): Promise<Row[]> {
   const cases = Array.from({ length: PROMPTS }, (_, i) => streamCase(i));
   const contexts: LawContext[] = [];
   for (const c of cases) {
     const reference = await ROUTES.raw.run(c, context, options);
-    contexts.push({ tokenizer: context.tokenizer, profile: context.profile, reference, truth: answerOf(reference, context.tokenizer), foreignMarks: ['zzyzx'] });
+    contexts.push({
+      tokenizer: context.tokenizer,
+      profile: context.profile,
+      reference,
+      truth: answerOf(reference, context.tokenizer),
+      foreignMarks: ['zzyzx'],
+    });
   }
-  const requests = cases.map((c, i) => bareRequest(rawRequest(c, `bare-${i}`, Int32Array.from(c.request.prompt.kind === 'ids' ? c.request.prompt.ids : []), context, options)));
+  const requests = cases.map((c, i) =>
+    bareRequest(rawRequest(c, `bare-${i}`, Int32Array.from(c.request.prompt.kind === 'ids' ? c.request.prompt.ids : []), context, options)),
+  );
   const run = (i: number): Promise<Transcript> => ROUTES.raw.run(cases[i % PROMPTS]!, context, options);
 
   const perMessage = async (work: (i: number) => Promise<number>): Promise<number> => {
@@ -70,7 +85,12 @@ async function compare(context: RouteContext, options: RunOptions, { documented,
   });
   const what = options.logProbs ? 'with log-probabilities' : 'ids and counts';
   return [
-    { measure: `client: received and checked by ${exercised} laws / bare loop, ${what}`, values: ratios(us.checked, us.documented), unit: '×', goal: { atMost: 1.15 } },
+    {
+      measure: `client: received and checked by ${exercised} laws / bare loop, ${what}`,
+      values: ratios(us.checked, us.documented),
+      unit: '×',
+      goal: { atMost: 1.15 },
+    },
     { measure: `client: received, no laws / bare loop, ${what}`, values: ratios(us.received, us.documented), unit: '×' },
     { measure: `client: received and checked / bare loop without defaults, ${what}`, values: ratios(us.checked, us.leanest), unit: '×' },
     { measure: `client: received and checked, CPU per message, ${what}`, values: us.checked, unit: 'µs' },

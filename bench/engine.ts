@@ -21,15 +21,20 @@ export async function engineBench(): Promise<Row[]> {
 }
 
 async function llamaAlone(): Promise<Row[]> {
-  const oracle = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'docker', 'checkpoint', 'oracle', 'greedy.json'), 'utf8')) as { cases: { promptIds: number[] }[] };
+  const oracle = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'docker', 'checkpoint', 'oracle', 'greedy.json'), 'utf8')) as {
+    cases: { promptIds: number[] }[];
+  };
   const prompts = oracle.cases.map((c) => c.promptIds);
   const engines = {
     invariant: createLlamaEngine({ checkpoint: TINY_CHECKPOINT, maxRequests: 8, reuse: false, reduction: 'invariant' }),
     batch: createLlamaEngine({ checkpoint: TINY_CHECKPOINT, maxRequests: 8, reuse: false, reduction: 'batch' }),
   };
-  const decode = (engine: Engine, lanes: number, requests: number) => sides(() => inLanes(lanes, requests, (i) => answer(engine, requestOf(prompts[i % prompts.length]!, TOKENS))));
+  const decode = (engine: Engine, lanes: number, requests: number) =>
+    sides(() => inLanes(lanes, requests, (i) => answer(engine, requestOf(prompts[i % prompts.length]!, TOKENS))));
   const long = Array.from({ length: 400 }, (_, i) => 6 + ((i * 37) % 500));
-  const prefill = sides(() => inLanes(1, 10, async (i) => 400 * (await answer(engines.invariant, requestOf([...long.slice(1), 6 + i], 1)))));
+  const prefill = sides(() =>
+    inLanes(1, 10, async (i) => 400 * (await answer(engines.invariant, requestOf([...long.slice(1), 6 + i], 1)))),
+  );
   const one = decode(engines.invariant, 1, REQUESTS);
   const eight = decode(engines.invariant, 8, REQUESTS);
   const eightRounded = decode(engines.batch, 8, REQUESTS / 4);
@@ -37,11 +42,20 @@ async function llamaAlone(): Promise<Row[]> {
   await Promise.all(Object.values(engines).map((engine) => engine.close()));
   return [
     { measure: 'tiny model, engine, 1 in flight, per second of one core', values: one.perCpuSecond(), unit: 'tokens/s', goal: ONE_STREAM },
-    { measure: 'tiny model, engine, 8 in flight, per second of one core', values: eight.perCpuSecond(), unit: 'tokens/s', goal: EIGHT_STREAMS },
+    {
+      measure: 'tiny model, engine, 8 in flight, per second of one core',
+      values: eight.perCpuSecond(),
+      unit: 'tokens/s',
+      goal: EIGHT_STREAMS,
+    },
     { measure: 'tiny model, engine, 1 in flight, by the clock', values: one.perSecond(), unit: 'tokens/s', goal: ONE_STREAM },
     { measure: 'tiny model, engine, 8 in flight, by the clock', values: eight.perSecond(), unit: 'tokens/s', goal: EIGHT_STREAMS },
     { measure: 'tiny model, engine, prefill of 400, per second of one core', values: prefill.perCpuSecond(), unit: 'tokens/s' },
-    { measure: 'tiny model, engine, 8 in flight, reduction batch, per second of one core', values: eightRounded.perCpuSecond(), unit: 'tokens/s' },
+    {
+      measure: 'tiny model, engine, 8 in flight, reduction batch, per second of one core',
+      values: eightRounded.perCpuSecond(),
+      unit: 'tokens/s',
+    },
   ];
 }
 
@@ -50,18 +64,45 @@ async function throughServer(): Promise<Row[]> {
   await using target = await startServer('llama');
   await using clients = connect(target.endpoints);
   const context: RouteContext = {
-    clients, tokenizer: loadTokenizer(TINY_CHECKPOINT), profile: DEFAULT_PROFILE, models: { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' },
+    clients,
+    tokenizer: loadTokenizer(TINY_CHECKPOINT),
+    profile: DEFAULT_PROFILE,
+    models: { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' },
   };
   const pid = (await target.processes())[0]?.pid as number;
-  const stream = (lanes: number) => sides(() => inLanes(lanes, REQUESTS, async (i) => (await ROUTES.raw.run(streamCase(i % 8, TOKENS), context, { deadlineMs: 60_000 })).ids.length), () => processCpuUs(pid));
+  const stream = (lanes: number) =>
+    sides(
+      () =>
+        inLanes(
+          lanes,
+          REQUESTS,
+          async (i) => (await ROUTES.raw.run(streamCase(i % 8, TOKENS), context, { deadlineMs: 60_000 })).ids.length,
+        ),
+      () => processCpuUs(pid),
+    );
   const one = stream(1);
   const eight = stream(8);
   await alternate({ one: one.run, eight: eight.run });
   return [
-    { measure: 'tiny model, through the server, 1 in flight, per CPU second of the server', values: one.perCpuSecond(), unit: 'tokens/s', goal: ONE_STREAM },
-    { measure: 'tiny model, through the server, 8 in flight, per CPU second of the server', values: eight.perCpuSecond(), unit: 'tokens/s', goal: EIGHT_STREAMS },
+    {
+      measure: 'tiny model, through the server, 1 in flight, per CPU second of the server',
+      values: one.perCpuSecond(),
+      unit: 'tokens/s',
+      goal: ONE_STREAM,
+    },
+    {
+      measure: 'tiny model, through the server, 8 in flight, per CPU second of the server',
+      values: eight.perCpuSecond(),
+      unit: 'tokens/s',
+      goal: EIGHT_STREAMS,
+    },
     { measure: 'tiny model, through the server, 1 in flight, by the clock', values: one.perSecond(), unit: 'tokens/s', goal: ONE_STREAM },
-    { measure: 'tiny model, through the server, 8 in flight, by the clock', values: eight.perSecond(), unit: 'tokens/s', goal: EIGHT_STREAMS },
+    {
+      measure: 'tiny model, through the server, 8 in flight, by the clock',
+      values: eight.perSecond(),
+      unit: 'tokens/s',
+      goal: EIGHT_STREAMS,
+    },
   ];
 }
 
@@ -91,8 +132,17 @@ function sides(work: () => Promise<number>, cpuUs?: () => number) {
 
 function requestOf(promptIds: readonly number[], maxTokens: number): EngineRequest {
   return {
-    id: '', promptIds: Int32Array.from(promptIds), maxTokens, endId: -1, minTokens: 0, stopWords: [], badWords: [],
-    embeddingBias: undefined, sampling: {}, wantLogProbs: false, wantLogits: false,
+    id: '',
+    promptIds: Int32Array.from(promptIds),
+    maxTokens,
+    endId: -1,
+    minTokens: 0,
+    stopWords: [],
+    badWords: [],
+    embeddingBias: undefined,
+    sampling: {},
+    wantLogProbs: false,
+    wantLogits: false,
   };
 }
 

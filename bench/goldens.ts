@@ -63,7 +63,12 @@ function requestOf(n: number): Request {
 function answerOf(n: number, tokenizer: Tokenizer): Answer {
   const ids = Array.from({ length: TOKENS }, (_, i) => 6 + ((n * 31 + i * 37) % 500));
   return {
-    promptIds: [0, 6 + (n % 500), 7], ids, text: tokenizer.decode(ids, { skipSpecialTokens: true }), finish: 'length',
-    margins: ids.map((id) => id / 128), runnerUps: ids.map((id) => id - 1), logProbs: ids.map((id) => -id / 1024),
+    promptIds: [0, 6 + (n % 500), 7],
+    ids,
+    text: tokenizer.decode(ids, { skipSpecialTokens: true }),
+    finish: 'length',
+    margins: ids.map((id) => id / 128),
+    runnerUps: ids.map((id) => id - 1),
+    logProbs: ids.map((id) => -id / 1024),
   };
 }

@@ -31,7 +31,9 @@ if (process.send !== undefined) {
     console.error(`${name} …`);
     rows.push(...(await inOwnProcess(name)));
   }
-  console.log(`Node ${process.versions.node}, ${availableParallelism()} cores, load ${loadBefore} before and ${load()} after; median of ${ROUNDS} rounds, lowest and highest beside it\n`);
+  console.log(
+    `Node ${process.versions.node}, ${availableParallelism()} cores, load ${loadBefore} before and ${load()} after; median of ${ROUNDS} rounds, lowest and highest beside it\n`,
+  );
   console.log(printTable(rows));
 }
 

@@ -24,7 +24,10 @@ export type Work = () => Promise<number> | number;
  * Runs the sides in turn, A B A B …, so that what else the machine does meets all of them alike. Gives one value per
  * round and side; the warm-up is left out.
  */
-export async function alternate<Side extends string>(sides: Readonly<Record<Side, Work>>, rounds = ROUNDS): Promise<Record<Side, number[]>> {
+export async function alternate<Side extends string>(
+  sides: Readonly<Record<Side, Work>>,
+  rounds = ROUNDS,
+): Promise<Record<Side, number[]>> {
   const names = Object.keys(sides) as Side[];
   const values = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Side, number[]>;
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
@@ -43,7 +46,7 @@ export function ratios(of: readonly number[], to: readonly number[]): number[] {
 }
 
 /** CPU time of this process while `work` runs, all threads, in microseconds. */
-export async function ownCpuUs(work: () => Promise<unknown> | unknown): Promise<number> {
+export async function ownCpuUs(work: () => unknown): Promise<number> {
   const before = cpuUsage();
   await work();
   const { user, system } = cpuUsage(before);

@@ -15,8 +15,18 @@ export const REQUESTS = 192;
 export function startServer(engine: EmbeddedOptions['engine']): Promise<Target> {
   return startEmbeddedTarget({
     server: {
-      grpcPort: 0, httpPort: 0, metricsPort: 0, openaiPort: 0, host: '127.0.0.1', profile: DEFAULT_PROFILE.id, faults: [],
-      engine, reduction: 'invariant', stepMs: 0, checkpoint: TINY_CHECKPOINT, repository: MODEL_REPOSITORY,
+      grpcPort: 0,
+      httpPort: 0,
+      metricsPort: 0,
+      openaiPort: 0,
+      host: '127.0.0.1',
+      profile: DEFAULT_PROFILE.id,
+      faults: [],
+      engine,
+      reduction: 'invariant',
+      stepMs: 0,
+      checkpoint: TINY_CHECKPOINT,
+      repository: MODEL_REPOSITORY,
     },
   });
 }

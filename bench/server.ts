@@ -20,7 +20,12 @@ import { ANSWER_IDS, IN_FLIGHT, REQUESTS, inLanes, startServer, streamCase } fro
 export async function serverBench(): Promise<Row[]> {
   await using target = await startServer('scripted');
   await using clients = connect(target.endpoints);
-  const context = { clients, tokenizer: loadTokenizer(TINY_CHECKPOINT), profile: DEFAULT_PROFILE, models: { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' } };
+  const context = {
+    clients,
+    tokenizer: loadTokenizer(TINY_CHECKPOINT),
+    profile: DEFAULT_PROFILE,
+    models: { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' },
+  };
   const c = streamCase(0);
   const ids = Int32Array.from(c.request.prompt.kind === 'ids' ? c.request.prompt.ids : []);
   const request = bareRequest(rawRequest(c, 'load', ids, context, { deadlineMs: 60_000 }));
@@ -29,7 +34,10 @@ export async function serverBench(): Promise<Row[]> {
   const recorder = bareClient(target.endpoints.grpc, { keepCase: true, longs: String });
   const messages = await recorder.collect(request);
   recorder.close();
-  const bare = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts')], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced' });
+  const bare = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts')], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    serialization: 'advanced',
+  });
   const embeddedPid = (await target.processes())[0]?.pid as number;
   const toEmbedded = bareClient(target.endpoints.grpc, LEANEST);
   bare.send(messages);
@@ -45,7 +53,12 @@ export async function serverBench(): Promise<Row[]> {
     };
     const us = await alternate({ embedded: () => perMessage(toEmbedded, embeddedPid), bare: () => perMessage(toBare, bare.pid as number) });
     return [
-      { measure: 'server: embedded, scripted engine / bare grpc-js server', values: ratios(us.embedded, us.bare), unit: '×', goal: { atMost: 1.25 } },
+      {
+        measure: 'server: embedded, scripted engine / bare grpc-js server',
+        values: ratios(us.embedded, us.bare),
+        unit: '×',
+        goal: { atMost: 1.25 },
+      },
       { measure: 'server: embedded, CPU per message', values: us.embedded, unit: 'µs' },
       { measure: 'server: bare grpc-js server, CPU per message', values: us.bare, unit: 'µs' },
     ];

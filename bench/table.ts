@@ -15,7 +15,13 @@ function cells({ measure, values, unit, goal }: Row): string[] {
   const spread = `${show(Math.min(...values))} – ${show(Math.max(...values))}`;
   if (goal === undefined) return [measure, `${show(middle)} ${unit}`, spread, '', ''];
   const met = 'atMost' in goal ? middle <= goal.atMost : middle >= goal.atLeast;
-  return [measure, `${show(middle)} ${unit}`, spread, 'atMost' in goal ? `≤ ${show(goal.atMost)} ${unit}` : `≥ ${show(goal.atLeast)} ${unit}`, met ? 'yes' : 'no'];
+  return [
+    measure,
+    `${show(middle)} ${unit}`,
+    spread,
+    'atMost' in goal ? `≤ ${show(goal.atMost)} ${unit}` : `≥ ${show(goal.atLeast)} ${unit}`,
+    met ? 'yes' : 'no',
+  ];
 }
 
 function show(value: number): string {

@@ -61,7 +61,9 @@ async function runSuites(config: RunConfig, filters: readonly string[], signal: 
 function revive(thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
   if (thrown.name !== 'LockstepError') {
-    return thrown.constructor.name === 'FilesNotFoundError' ? new LockstepError('no-claims', 'there are no claims in suites/', { hint: 'Run from a complete checkout.' }) : thrown;
+    return thrown.constructor.name === 'FilesNotFoundError'
+      ? new LockstepError('no-claims', 'there are no claims in suites/', { hint: 'Run from a complete checkout.' })
+      : thrown;
   }
   const { code, message, hint, context, cause } = thrown as LockstepError;
   return new LockstepError(code, message.replace(`[${code}] `, ''), { ...(hint === undefined ? {} : { hint }), context, cause });

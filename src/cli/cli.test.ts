@@ -22,7 +22,9 @@ interface Ended {
 async function lockstep(args: readonly string[], env: Readonly<Record<string, string>> = {}, node = process.execPath): Promise<Ended> {
   const { NO_COLOR: _no, FORCE_COLOR: _force, LOCKSTEP_RUN: _run, ...inherited } = process.env;
   return new Promise((resolve) => {
-    const child = execFile(node, [MAIN, ...args], { cwd, env: { ...inherited, ...env } }, (_, out, error) => resolve({ code: child.exitCode, out, error }));
+    const child = execFile(node, [MAIN, ...args], { cwd, env: { ...inherited, ...env } }, (_, out, error) =>
+      resolve({ code: child.exitCode, out, error }),
+    );
   });
 }
 
@@ -52,9 +54,15 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
   test.each([
     [['chekc'], '[command-unknown] there is no command chekc\n  next: Did you mean check?\n'],
     [['check', '--sed', '3'], '[flag-unknown] check has no flag --sed\n  next: Did you mean --seed?\n'],
-    [['serve', '--grpc-port', 'x'], '[value-invalid] --grpc-port must be a port from 0 to 65535; got “x”\n  next: Correct it or leave it out (default: 8001).\n'],
+    [
+      ['serve', '--grpc-port', 'x'],
+      '[value-invalid] --grpc-port must be a port from 0 to 65535; got “x”\n  next: Correct it or leave it out (default: 8001).\n',
+    ],
     [['goldens', 'verfy'], '[action-unknown] goldens cannot verfy\n  next: Did you mean verify?\n'],
-    [['check', '--target', 'external', '--grpc', 'h:1', '--http', 'h:2'], '[tokenizer-missing] target external needs the tokenizer of the checkpoint that it serves\n  next: Add --tokenizer DIR, a folder with tokenizer.json and tokenizer_config.json.\n'],
+    [
+      ['check', '--target', 'external', '--grpc', 'h:1', '--http', 'h:2'],
+      '[tokenizer-missing] target external needs the tokenizer of the checkpoint that it serves\n  next: Add --tokenizer DIR, a folder with tokenizer.json and tokenizer_config.json.\n',
+    ],
   ])('%j ends with code 2 and says what to do', async (args, text) => {
     expect(await lockstep(args)).toEqual({ code: 2, out: '', error: text });
   });
@@ -62,7 +70,10 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
   test('a Node that is too old starts the packaged one, and passes on arguments and exit code', async () => {
     // Says that it is Node 20 and is otherwise the Node that runs this.
     const old = join(cwd, 'old-node.mjs');
-    writeFileSync(old, `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } });\nprocess.argv.splice(1, 1);\nawait import(process.argv[1]);\n`);
+    writeFileSync(
+      old,
+      `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } });\nprocess.argv.splice(1, 1);\nawait import(process.argv[1]);\n`,
+    );
     const node = join(cwd, 'node');
     writeFileSync(node, `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(old)} "$@"\n`);
     chmodSync(node, 0o755);
@@ -81,7 +92,10 @@ describe.concurrent('doctor', { timeout: 30_000 }, () => {
 
   test('what is wrong is named with a next step, and the code is 2', async () => {
     const port = await closedPort();
-    const { code, out } = await lockstep(['doctor', '--target', 'external', '--grpc', `127.0.0.1:${port}`, '--http', `127.0.0.1:${port}`, '--tokenizer', 'nowhere'], { LOCKSTEP_SEDE: '1' });
+    const { code, out } = await lockstep(
+      ['doctor', '--target', 'external', '--grpc', `127.0.0.1:${port}`, '--http', `127.0.0.1:${port}`, '--tokenizer', 'nowhere'],
+      { LOCKSTEP_SEDE: '1' },
+    );
     expect(code).toBe(2);
     expect(out).toMatch(/^fail +tokenizer/m);
     expect(out).toMatch(/^fail +target +\[target-unreachable\]/m);
@@ -94,7 +108,12 @@ describe.concurrent('check', { timeout: 60_000 }, () => {
     const { code, out } = await lockstep(['check', 'metrics-families', '--json', 'out.json']);
     expect(out).toMatch(/✓ metrics +metrics-families .*claims: 1 held, 0 failed, 0 not served/s);
     expect(code).toBe(0);
-    expect(JSON.parse(readFileSync(join(cwd, 'out.json'), 'utf8'))).toMatchObject({ schema: 1, outcome: 'held', header: { target: 'embedded' }, counts: { held: 1 } });
+    expect(JSON.parse(readFileSync(join(cwd, 'out.json'), 'utf8'))).toMatchObject({
+      schema: 1,
+      outcome: 'held',
+      header: { target: 'embedded' },
+      counts: { held: 1 },
+    });
   });
 
   test('a fault that does not exist and a server that is not there are no failed claims', async () => {
@@ -113,7 +132,11 @@ describe.concurrent('check', { timeout: 60_000 }, () => {
 describe.concurrent('interruption', { timeout: 30_000 }, () => {
   test('SIGINT while an external target is waited for ends with code 130', async () => {
     const port = await closedPort();
-    const child = spawn(process.execPath, [MAIN, 'doctor', '--target', 'external', '--grpc', `127.0.0.1:${port}`, '--http', `127.0.0.1:${port}`], { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(
+      process.execPath,
+      [MAIN, 'doctor', '--target', 'external', '--grpc', `127.0.0.1:${port}`, '--http', `127.0.0.1:${port}`],
+      { cwd, stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     let out = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       out += text;

@@ -14,7 +14,11 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
   check: {
     usage: 'lockstep check [filter…] [flags]',
     summary: 'run the claims against a target; a filter is a part of "suite/claim"',
-    examples: ['lockstep check', 'lockstep check agreement streaming', 'lockstep check --target external --grpc gpu1:8001 --http gpu1:8000 --tokenizer ./llama'],
+    examples: [
+      'lockstep check',
+      'lockstep check agreement streaming',
+      'lockstep check --target external --grpc gpu1:8001 --http gpu1:8000 --tokenizer ./llama',
+    ],
     load: async () => (await import('./check.ts')).check,
   },
   serve: {

@@ -26,7 +26,10 @@ export async function refuseUnknownFaults(ids: readonly string[]): Promise<void>
 /** One block per fault, grouped by class: id, what it breaks, which laws catch it. */
 export function formatFaults(faults: readonly Fault[]): string {
   const blocks = [...Map.groupBy(faults, (fault) => fault.class)].map(([group, members]) =>
-    [group, ...members.map((fault) => `  ${fault.id}\n      ${fault.mechanism}\n      caught by ${fault.caughtBy.join(', ')}   ${fault.thread}`)].join('\n'),
+    [
+      group,
+      ...members.map((fault) => `  ${fault.id}\n      ${fault.mechanism}\n      caught by ${fault.caughtBy.join(', ')}   ${fault.thread}`),
+    ].join('\n'),
   );
   return `${blocks.join('\n\n')}\n\n${faults.length} faults`;
 }

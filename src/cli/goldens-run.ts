@@ -42,7 +42,10 @@ function list({ config, filters, out }: GoldensOptions): { readonly code: number
   for (const suite of store.list()) {
     const goldens = [...store.load(suite).values()].filter((g) => wanted(g.request, filters));
     out(`${store.folder}/${suite}.json  ${goldens.length} goldens`);
-    for (const { request, answer } of goldens) out(`  ${request.id.padEnd(16)} ${String(answer.ids.length).padStart(3)} ids, ${answer.finish.padEnd(10)} ${JSON.stringify(answer.text.slice(0, 60))}`);
+    for (const { request, answer } of goldens)
+      out(
+        `  ${request.id.padEnd(16)} ${String(answer.ids.length).padStart(3)} ids, ${answer.finish.padEnd(10)} ${JSON.stringify(answer.text.slice(0, 60))}`,
+      );
   }
   if (store.list().length === 0) out(`${store.folder} has no goldens; record them with: npx lockstep goldens record`);
   return { code: 0 };
@@ -70,7 +73,11 @@ async function record(lab: Lab, action: 'record' | 'update', { filters, out, sig
   const known = store.list().includes(GREEDY) ? store.load(GREEDY) : new Map();
   const asked = goldenRequests(lab.plan.prompts).filter((r) => wanted(r, filters) && (action === 'update' || !known.has(r.id)));
   if (asked.length === 0) {
-    out(action === 'record' ? `nothing to record: ${store.folder} has every golden asked for; \`goldens update\` replaces answers that changed` : 'nothing matches');
+    out(
+      action === 'record'
+        ? `nothing to record: ${store.folder} has every golden asked for; \`goldens update\` replaces answers that changed`
+        : 'nothing matches',
+    );
     return { code: 0 };
   }
   const answers = await inParallel(asked, 1, async (request) => {
@@ -83,7 +90,9 @@ async function record(lab: Lab, action: 'record' | 'update', { filters, out, sig
     keepOthers: true,
   });
   for (const id of changed) out(`changed ${id}`);
-  out(`${store.folder}: ${added.length} added, ${changed.length} changed, ${unchanged} unchanged${dropped.length > 0 ? `, ${dropped.length} dropped` : ''}`);
+  out(
+    `${store.folder}: ${added.length} added, ${changed.length} changed, ${unchanged} unchanged${dropped.length > 0 ? `, ${dropped.length} dropped` : ''}`,
+  );
   return { code: 0 };
 }
 

@@ -13,7 +13,12 @@ export async function goldens(context: CommandContext): Promise<number> {
   const action = actionOf(word);
   const settings = await resolveSettings({ command: 'goldens', flags: flags.layer, env, cwd });
   await refuseUnknownFaults(settings.fault);
-  const { code } = await runGoldens(action, { config: toRunConfig(settings, cwd), filters: [...settings.filter, ...filters], signal, out: terminal.out });
+  const { code } = await runGoldens(action, {
+    config: toRunConfig(settings, cwd),
+    filters: [...settings.filter, ...filters],
+    signal,
+    out: terminal.out,
+  });
   return code;
 }
 

@@ -13,7 +13,9 @@ const packaged = [join(here, '..', '..', 'node_modules'), join(here, '..', '..',
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   await import('./main.ts');
 } else if (packaged !== undefined) {
-  const child = spawn(packaged, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+  const child = spawn(packaged, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
   // A Ctrl-C reaches the child twice, from the terminal and from here; it takes signals close together as one. The
   // channel says nothing: its end tells the child that this process was killed.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

@@ -24,7 +24,9 @@ if (process.connected) {
   process.channel?.unref();
 }
 // `lockstep check | head` ends the pipe early; that is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : EXIT.impossible));
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : EXIT.impossible),
+);
 
 try {
   process.exitCode = await run(process.argv.slice(2), {

@@ -25,12 +25,26 @@ export interface EmbeddedServer {
 export async function startEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const profile = PROFILES[options.profile];
   if (profile === undefined) {
-    throw new LockstepError('profile-unknown', `there is no release profile ${options.profile}`, { hint: `Choose one of ${Object.keys(PROFILES).join(', ')}.` });
+    throw new LockstepError('profile-unknown', `there is no release profile ${options.profile}`, {
+      hint: `Choose one of ${Object.keys(PROFILES).join(', ')}.`,
+    });
   }
   const faults = new Set(options.faults);
   const tokenizer = loadTokenizer(options.checkpoint);
-  const engine = createEngine({ engine: options.engine, checkpoint: options.checkpoint, reduction: options.reduction, stepMs: options.stepMs, faults: options.faults });
-  const core = createTritonCore({ repository: options.repository, profile, faults, factory: stockModels({ engine, profile, faults }), onClose: () => engine.close() });
+  const engine = createEngine({
+    engine: options.engine,
+    checkpoint: options.checkpoint,
+    reduction: options.reduction,
+    stepMs: options.stepMs,
+    faults: options.faults,
+  });
+  const core = createTritonCore({
+    repository: options.repository,
+    profile,
+    faults,
+    factory: stockModels({ engine, profile, faults }),
+    onClose: () => engine.close(),
+  });
 
   const closers: ((graceMs: number) => Promise<void>)[] = [];
   try {
@@ -44,7 +58,12 @@ export async function startEmbeddedServer(options: EmbeddedOptions): Promise<Emb
     const openai = await startOpenAiServer({ core, tokenizer, host, port: options.openaiPort, faults });
     closers.push((ms) => openai.close(ms));
     return {
-      endpoints: { grpc: `${host}:${grpc.port}`, http: `${host}:${http.port}`, metrics: `${host}:${metrics.port}`, openai: `http://${host}:${openai.port}` },
+      endpoints: {
+        grpc: `${host}:${grpc.port}`,
+        http: `${host}:${http.port}`,
+        metrics: `${host}:${metrics.port}`,
+        openai: `http://${host}:${openai.port}`,
+      },
       identity: embeddedIdentity(options, profile),
       close: async (graceMs) => {
         await Promise.all(closers.map((close) => close(graceMs)));
@@ -57,4 +76,3 @@ export async function startEmbeddedServer(options: EmbeddedOptions): Promise<Emb
     throw thrown;
   }
 }
-

@@ -34,7 +34,12 @@ async function healthOfTarget(run: ProvidedRun): Promise<Health> {
 async function startAgain(run: ProvidedRun): Promise<{ readonly lab: Lab } & AsyncDisposable> {
   const target = await startTarget(run.config);
   try {
-    const { lab, ...connection } = await makeLab({ config: run.config, endpoints: target.endpoints, identity: target.identity, health: () => target.health() });
+    const { lab, ...connection } = await makeLab({
+      config: run.config,
+      endpoints: target.endpoints,
+      identity: target.identity,
+      health: () => target.health(),
+    });
     return {
       lab,
       [Symbol.asyncDispose]: async () => {
@@ -75,12 +80,20 @@ async function runOn(provided: ProvidedRun, c: Claim): Promise<Outcome> {
     const health = await lab.parts.health();
     if (health.alive) return outcome;
     death = health.detail;
-    return { ...outcome, failures: [{ law: 'server-survives', code: 'server-died', text: `the server died during this claim: ${health.detail}` }, ...outcome.failures] };
+    return {
+      ...outcome,
+      failures: [
+        { law: 'server-survives', code: 'server-died', text: `the server died during this claim: ${health.detail}` },
+        ...outcome.failures,
+      ],
+    };
   } catch (thrown) {
     const health = await healthOfTarget(provided);
     if (health.alive) throw thrown;
     death = health.detail;
-    return structural(0, '', [{ law: 'server-survives', code: 'server-died', text: `the server died during this claim: ${health.detail}` }]);
+    return structural(0, '', [
+      { law: 'server-survives', code: 'server-died', text: `the server died during this claim: ${health.detail}` },
+    ]);
   }
 }
 
@@ -100,4 +113,3 @@ export function toClaimOutcome(o: Outcome): ClaimOutcome {
     notServed: o.notServed,
   };
 }
-

@@ -8,7 +8,9 @@ export function renderGithub(report: RunReport): string {
   const lines: string[] = [];
   for (const { claim, file } of report.claims) {
     if (claim.status !== 'failed') continue;
-    lines.push(command('error', { file, title: claimKey(claim.suite, claim.id) }, renderFailedClaim(claim, { style: PLAIN, columns: 100 })));
+    lines.push(
+      command('error', { file, title: claimKey(claim.suite, claim.id) }, renderFailedClaim(claim, { style: PLAIN, columns: 100 })),
+    );
   }
   for (const unit of report.units) {
     for (const failure of unit.failures) lines.push(command('error', { file: failure.file, title: failure.name }, failure.message));

@@ -47,7 +47,11 @@ function differences(recorded: Readonly<Record<string, string>> | undefined, tar
 }
 
 function strict(differing: readonly IdentityDifference[]): LockstepError {
-  return new LockstepError('identity-differs', `the target is not what the goldens were recorded on: ${differing.map((d) => `${d.key} ${d.golden} → ${d.target}`).join('; ')}`, {
-    hint: 'Run without --strict-identity to compare all the same, or record goldens on this target.',
-  });
+  return new LockstepError(
+    'identity-differs',
+    `the target is not what the goldens were recorded on: ${differing.map((d) => `${d.key} ${d.golden} → ${d.target}`).join('; ')}`,
+    {
+      hint: 'Run without --strict-identity to compare all the same, or record goldens on this target.',
+    },
+  );
 }

@@ -56,15 +56,32 @@ export const JSON_REPORT_SCHEMA = z.object({
     .enum(['held', 'failed', 'broken', 'interrupted'])
     .describe('`broken`: something beside the claims went wrong, such as a suite that does not load.'),
   header: z
-    .object({ target: z.string(), endpoints: strings, identity: strings, profile: z.string(), seed: z.number(), faults: z.array(z.string()), goldens: z.string() })
+    .object({
+      target: z.string(),
+      endpoints: strings,
+      identity: strings,
+      profile: z.string(),
+      seed: z.number(),
+      faults: z.array(z.string()),
+      goldens: z.string(),
+    })
     .optional()
     .describe('What was under test; absent when no target was started.'),
   identityDifferences: z
     .array(z.object({ key: z.string(), golden: z.string(), target: z.string() }))
     .describe('What could change an answer and is not as it was when the goldens were recorded.'),
-  counts: z.object({ held: z.number().int(), failed: z.number().int(), notServed: z.number().int(), gapsMet: z.number().int(), unitPassed: z.number().int(), unitFailed: z.number().int() }),
+  counts: z.object({
+    held: z.number().int(),
+    failed: z.number().int(),
+    notServed: z.number().int(),
+    gapsMet: z.number().int(),
+    unitPassed: z.number().int(),
+    unitFailed: z.number().int(),
+  }),
   claims: z.array(claim),
-  gaps: z.array(z.object({ id: z.string(), law: z.string(), thread: z.string(), met: z.number().int() })).describe('Known gaps met, over all claims.'),
+  gaps: z
+    .array(z.object({ id: z.string(), law: z.string(), thread: z.string(), met: z.number().int() }))
+    .describe('Known gaps met, over all claims.'),
   gapsGone: z.array(z.object({ gap: z.string(), claim: z.string() })).describe('Known gaps that were exercised and did not show.'),
   units: z.array(
     z.object({

@@ -20,7 +20,9 @@ export function renderJunit(report: RunReport): string {
     parts.push(testsuite(unit.project, unitCases(unit), { failed: unit.failures.length, skipped: 0, ms: unit.durationMs }));
   }
   if (report.errors.length > 0) {
-    const cases = report.errors.map((error) => testcase('errors', 'outside of tests', 0, `<error message=${attribute(firstLine(error))}>${text(error)}</error>`));
+    const cases = report.errors.map((error) =>
+      testcase('errors', 'outside of tests', 0, `<error message=${attribute(firstLine(error))}>${text(error)}</error>`),
+    );
     parts.push(testsuite('errors', cases, { failed: cases.length, skipped: 0, ms: 0 }));
   }
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="lockstep" time="${seconds(report.durationMs)}" timestamp=${attribute(report.startedAt)}>\n${parts.join('')}</testsuites>\n`;
@@ -30,22 +32,39 @@ function claimCase(claim: ClaimResult): string {
   const name = `${claimKey(claim.suite, claim.id)}: ${claim.statement}`;
   const evidence = `<system-out>${text(formatEvidence(claim))}</system-out>`;
   if (claim.status === 'held') return testcase(claim.suite, name, claim.durationMs, evidence);
-  if (claim.status === 'not-served') return testcase(claim.suite, name, claim.durationMs, `<skipped message=${attribute(formatEvidence(claim))}/>`);
+  if (claim.status === 'not-served')
+    return testcase(claim.suite, name, claim.durationMs, `<skipped message=${attribute(formatEvidence(claim))}/>`);
   const [first] = claim.failures;
   const message = first === undefined ? 'failed' : `${first.code}: ${firstLine(first.text)}`;
   const block = renderFailedClaim(claim, { style: PLAIN, columns: 110 });
-  return testcase(claim.suite, name, claim.durationMs, `<failure type=${attribute(first?.law ?? '')} message=${attribute(message)}>${text(block)}</failure>`);
+  return testcase(
+    claim.suite,
+    name,
+    claim.durationMs,
+    `<failure type=${attribute(first?.law ?? '')} message=${attribute(message)}>${text(block)}</failure>`,
+  );
 }
 
 function unitCases(unit: UnitCounts): string[] {
   const summary = testcase(unit.project, `${unit.passed} tests passed`, unit.durationMs, '');
   return [
     ...(unit.passed > 0 ? [summary] : []),
-    ...unit.failures.map((failure) => testcase(failure.file, failure.name, 0, `<failure message=${attribute(firstLine(failure.message))}>${text(failure.message)}</failure>`)),
+    ...unit.failures.map((failure) =>
+      testcase(
+        failure.file,
+        failure.name,
+        0,
+        `<failure message=${attribute(firstLine(failure.message))}>${text(failure.message)}</failure>`,
+      ),
+    ),
   ];
 }
 
-function testsuite(name: string, cases: readonly string[], counts: { readonly failed: number; readonly skipped: number; readonly ms: number }): string {
+function testsuite(
+  name: string,
+  cases: readonly string[],
+  counts: { readonly failed: number; readonly skipped: number; readonly ms: number },
+): string {
   return `  <testsuite name=${attribute(name)} tests="${cases.length}" failures="${counts.failed}" errors="0" skipped="${counts.skipped}" time="${seconds(counts.ms)}">\n${cases.join('')}  </testsuite>\n`;
 }
 
@@ -68,13 +87,15 @@ function attribute(value: string): string {
 
 /** XML 1.0 allows no control characters but tab, LF and CR, not even escaped, and no lone surrogates. */
 function text(value: string): string {
-  return value
-    .toWellFormed()
-    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;');
+  return (
+    value
+      .toWellFormed()
+      // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+      .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+  );
 }
 
 function sum(values: readonly number[]): number {

@@ -116,7 +116,8 @@ export default class LockstepReporter implements Reporter {
 
   #printFailures(report: RunReport, modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<SerializedError>): void {
     for (const { claim } of report.claims) {
-      if (claim.status === 'failed' && !isNotRun(claim)) this.#print(`\n${renderFailedClaim(claim, { ...this.#canvas, columns: Math.min(this.#canvas.columns, BLOCK_COLUMNS) })}`);
+      if (claim.status === 'failed' && !isNotRun(claim))
+        this.#print(`\n${renderFailedClaim(claim, { ...this.#canvas, columns: Math.min(this.#canvas.columns, BLOCK_COLUMNS) })}`);
     }
     const notRun = report.claims.filter(({ claim }) => isNotRun(claim)).length;
     if (notRun > 0) this.#print(`\n${notRun} more claims failed unasked: the server was dead before their turn`);

@@ -29,12 +29,18 @@ describe('claim()', () => {
   });
 
   test('a claim that throws fails with what was thrown, without frames of the runner', () => {
-    expect(claimOf('crash')).toMatchObject({ status: 'failed', failures: [{ code: 'claim-crashed', text: expect.stringMatching(/^Error: socket hang up\n/) }] });
+    expect(claimOf('crash')).toMatchObject({
+      status: 'failed',
+      failures: [{ code: 'claim-crashed', text: expect.stringMatching(/^Error: socket hang up\n/) }],
+    });
     expect(claimOf('crash')?.failures[0]?.text).not.toContain('node_modules');
   });
 
   test('a claim that does not end in time fails and says how long it took', () => {
-    expect(claimOf('slow')).toMatchObject({ status: 'failed', failures: [{ code: 'claim-unfinished', text: expect.stringContaining('150 ms') }] });
+    expect(claimOf('slow')).toMatchObject({
+      status: 'failed',
+      failures: [{ code: 'claim-unfinished', text: expect.stringContaining('150 ms') }],
+    });
     expect(claimOf('slow')?.durationMs).toBeGreaterThan(140);
   });
 
@@ -45,13 +51,23 @@ describe('claim()', () => {
 
 describe('the terminal', () => {
   test('the header says what is under test', () => {
-    for (const fact of ['against embedded', 'grpc 127.0.0.1:40001', 'triton 2.51.0', 'unknown: gpu, image', 'profile default', 'seed 1', 'stream-drops-token']) {
+    for (const fact of [
+      'against embedded',
+      'grpc 127.0.0.1:40001',
+      'triton 2.51.0',
+      'unknown: gpu, image',
+      'profile default',
+      'seed 1',
+      'stream-drops-token',
+    ]) {
       expect(run.text).toContain(fact);
     }
   });
 
   test('each claim has one line with its evidence', () => {
-    expect(run.text).toMatch(/✓ determinism +repeats +\d+ ms +240\/240 answers, ≤ 1\.3 % differ \(95 %\) +· the same request gives the same ids again/);
+    expect(run.text).toMatch(
+      /✓ determinism +repeats +\d+ ms +240\/240 answers, ≤ 1\.3 % differ \(95 %\) +· the same request gives the same ids again/,
+    );
     expect(run.text).toMatch(/✗ agreement +ensemble-equals-raw +\d+ ms +237\/240 answers, breaks same-ids, breaks same-text, 2 near ties/);
     expect(run.text).toMatch(/○ agreement +openai-usage +\d+ ms +not served: no OpenAI front end/);
   });
@@ -75,7 +91,9 @@ describe('the terminal', () => {
   });
 
   test('identity differences stand above the verdict and gaps are counted on the last line', () => {
-    expect(run.text).toMatch(/triton +2\.48\.0 → 2\.51\.0[^]*claims: 2 held, 5 failed, 1 not served · known gaps met: 1 · unit tests: 1 passed, 1 failed · \S+ m?s\n$/);
+    expect(run.text).toMatch(
+      /triton +2\.48\.0 → 2\.51\.0[^]*claims: 2 held, 5 failed, 1 not served · known gaps met: 1 · unit tests: 1 passed, 1 failed · \S+ m?s\n$/,
+    );
     expect(run.text).toMatch(/models-1\.x-split-characters +whole-characters +12×/);
     expect(run.text).toContain('KNOWN GAPS GONE');
   });

@@ -106,11 +106,20 @@ function addUnit(units: Map<string, UnitCounts>, test: TestCase): void {
   if (result.state === 'pending' || (result.state === 'skipped' && project === 'suites')) return;
   const durationMs = before.durationMs + (test.diagnostic()?.duration ?? 0);
   const counted = { ...before, durationMs, [result.state]: before[result.state] + 1 };
-  const failure = { name: test.fullName, file: test.module.relativeModuleId, message: (result.errors ?? []).map((error) => error.message).join('\n') };
+  const failure = {
+    name: test.fullName,
+    file: test.module.relativeModuleId,
+    message: (result.errors ?? []).map((error) => error.message).join('\n'),
+  };
   units.set(project, result.state === 'failed' ? { ...counted, failures: [...before.failures, failure] } : counted);
 }
 
-function outcomeOf(claims: readonly ClaimEntry[], units: readonly UnitCounts[], errors: readonly string[], interrupted: boolean): RunOutcome {
+function outcomeOf(
+  claims: readonly ClaimEntry[],
+  units: readonly UnitCounts[],
+  errors: readonly string[],
+  interrupted: boolean,
+): RunOutcome {
   if (interrupted) return 'interrupted';
   if (claims.some(({ claim }) => claim.status === 'failed') || units.some((unit) => unit.failed > 0)) return 'failed';
   return errors.length > 0 ? 'broken' : 'held';

@@ -8,7 +8,6 @@ import type { Target } from './types.ts';
 import { registerForCleanup } from './watchdog/index.ts';
 
 export type { Endpoints, Health, ProcessRef, Target, TargetKind } from './types.ts';
-export { registerForCleanup } from './watchdog/index.ts';
 
 export type TargetConfig = Pick<RunConfig, 'target' | 'grpc' | 'http' | 'metrics' | 'openai' | 'profile' | 'faults'>;
 
@@ -22,9 +21,18 @@ export async function startTarget(config: TargetConfig, options: { readonly sign
   if (config.target === 'process') return startProcessTarget(options.signal);
   return startEmbeddedTarget({
     server: {
-      grpcPort: 0, httpPort: 0, metricsPort: 0, openaiPort: 0, host: '127.0.0.1',
-      profile: config.profile, faults: config.faults, engine: 'llama', reduction: 'invariant', stepMs: 0,
-      checkpoint: TINY_CHECKPOINT, repository: MODEL_REPOSITORY,
+      grpcPort: 0,
+      httpPort: 0,
+      metricsPort: 0,
+      openaiPort: 0,
+      host: '127.0.0.1',
+      profile: config.profile,
+      faults: config.faults,
+      engine: 'llama',
+      reduction: 'invariant',
+      stepMs: 0,
+      checkpoint: TINY_CHECKPOINT,
+      repository: MODEL_REPOSITORY,
     },
     signal: options.signal,
   });
@@ -61,7 +69,9 @@ async function startProcessTarget(signal: AbortSignal | undefined): Promise<Targ
 function endpointsOf(config: TargetConfig): Target['endpoints'] {
   const { grpc, http, metrics, openai } = config;
   if (grpc === undefined || http === undefined) {
-    throw new LockstepError('flags-contradict', 'target external needs a gRPC and an HTTP address', { hint: 'Add --grpc HOST:PORT and --http HOST:PORT.' });
+    throw new LockstepError('flags-contradict', 'target external needs a gRPC and an HTTP address', {
+      hint: 'Add --grpc HOST:PORT and --http HOST:PORT.',
+    });
   }
   return { grpc, http, metrics, openai };
 }

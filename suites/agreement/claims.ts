@@ -19,7 +19,10 @@ function requests(lab: Lab, route: RouteId): Request[] {
 
 async function observed(lab: Lab, route: RouteId, modes: readonly Mode[]): Promise<Judged[]> {
   const asked = requests(lab, route).flatMap((request) => modes.map((mode) => ({ request, mode })));
-  return inParallel(asked, 4, async ({ request, mode }) => ({ transcript: await lab.observe(request, route, mode), truth: await lab.truthOn(request, route) }));
+  return inParallel(asked, 4, async ({ request, mode }) => ({
+    transcript: await lab.observe(request, route, mode),
+    truth: await lab.truthOn(request, route),
+  }));
 }
 
 const textClaims: readonly Claim[] = TEXT.map((route) => {
@@ -33,10 +36,21 @@ const textClaims: readonly Claim[] = TEXT.map((route) => {
     async run(lab): Promise<Outcome> {
       if (lab.served([route]).length === 0) return notServed(lab.parts.notServed.get(route)!);
       const cases = await observed(lab, route, ['stream', 'unary']);
-      const layered = judged(lab, id, cases, [law('answers-at-all'), law('text-is-true-decode'), law('deltas-equal-whole'), law('no-control-text')], 'answers');
+      const layered = judged(
+        lab,
+        id,
+        cases,
+        [law('answers-at-all'), law('text-is-true-decode'), law('deltas-equal-whole'), law('no-control-text')],
+        'answers',
+      );
       const verdicts = compared(lab, id, 'text-is-true-decode', cases as Compared[], 'answers identical');
       // Verdicts say how far answers are from raw's; laws say the same exactly, known gaps subtracted.
-      return { ...verdicts, failures: layered.failures.length > 0 ? [...verdicts.failures.slice(0, 3), ...layered.failures] : verdicts.failures, gaps: layered.gaps ?? [], gapsGone: layered.gapsGone ?? [] };
+      return {
+        ...verdicts,
+        failures: layered.failures.length > 0 ? [...verdicts.failures.slice(0, 3), ...layered.failures] : verdicts.failures,
+        gaps: layered.gaps ?? [],
+        gapsGone: layered.gapsGone ?? [],
+      };
     },
   };
 });
@@ -50,10 +64,34 @@ interface Layer {
 }
 
 const LAYERS: readonly Layer[] = [
-  { id: 'prompt-ids', statement: 'Every route gives the engine the prompt ids that the tokenizer makes, with exactly one BOS.', routes: ['openai-completions', 'openai-chat'], laws: ['prompt-ids'], unit: 'prompts counted' },
-  { id: 'usage', statement: 'Usage counts the tokens that the engine gave.', routes: ['openai-completions', 'openai-chat'], laws: ['usage-counts', 'count-limit'], unit: 'answers counted' },
-  { id: 'finish-reason', statement: 'finish_reason says why the answer ended.', routes: ['openai-completions', 'openai-chat'], laws: ['finish-reason-true'], unit: 'endings' },
-  { id: 'framing', statement: 'Every route frames its answers as its protocol says, streamed and not.', routes: ['ensemble', 'generate', 'openai-completions', 'openai-chat'], laws: ['framing', 'final-flag-once', 'done-marker', 'role-first', 'request-id-echoed'], unit: 'exchanges' },
+  {
+    id: 'prompt-ids',
+    statement: 'Every route gives the engine the prompt ids that the tokenizer makes, with exactly one BOS.',
+    routes: ['openai-completions', 'openai-chat'],
+    laws: ['prompt-ids'],
+    unit: 'prompts counted',
+  },
+  {
+    id: 'usage',
+    statement: 'Usage counts the tokens that the engine gave.',
+    routes: ['openai-completions', 'openai-chat'],
+    laws: ['usage-counts', 'count-limit'],
+    unit: 'answers counted',
+  },
+  {
+    id: 'finish-reason',
+    statement: 'finish_reason says why the answer ended.',
+    routes: ['openai-completions', 'openai-chat'],
+    laws: ['finish-reason-true'],
+    unit: 'endings',
+  },
+  {
+    id: 'framing',
+    statement: 'Every route frames its answers as its protocol says, streamed and not.',
+    routes: ['ensemble', 'generate', 'openai-completions', 'openai-chat'],
+    laws: ['framing', 'final-flag-once', 'done-marker', 'role-first', 'request-id-echoed'],
+    unit: 'exchanges',
+  },
 ];
 
 const layerClaims: readonly Claim[] = LAYERS.map((l) => ({

@@ -16,7 +16,9 @@ import { seeds } from './seeds.ts';
 const MAX_TOKENS = 32;
 
 function requests(lab: Lab, label: string, count: number, route: RouteId = 'raw'): Request[] {
-  return lab.plan.draw(label, lab.count(count), route === 'openai-chat' ? (p) => p.messages !== undefined : undefined).map((p) => requestOf(p, { maxTokens: MAX_TOKENS }));
+  return lab.plan
+    .draw(label, lab.count(count), route === 'openai-chat' ? (p) => p.messages !== undefined : undefined)
+    .map((p) => requestOf(p, { maxTokens: MAX_TOKENS }));
 }
 
 const repeated: Claim = {
@@ -43,7 +45,9 @@ const repeated: Claim = {
       }
     }
     lab.noise = measureNoise(groups);
-    return compared(lab, repeated.id, 'same-ids', cases, 'answers', { notes: [`noise ≤ ${lab.noise.e.toPrecision(1)} nat over ${lab.noise.positions} tokens`] });
+    return compared(lab, repeated.id, 'same-ids', cases, 'answers', {
+      notes: [`noise ≤ ${lab.noise.e.toPrecision(1)} nat over ${lab.noise.positions} tokens`],
+    });
   },
 };
 
@@ -60,7 +64,9 @@ const neighbours: Claim = {
       const truths = await inParallel(asked, 1, (r) => lab.truthOn(r, route));
       const transcripts = await inParallel(asked, 8, (request) => lab.run({ request, route, mode: 'stream', repeat: 0 }));
       transcripts.forEach((transcript, i) => {
-        const foreign = asked.flatMap((r, j) => (j !== i && distinctive(truths[j]!.text) ? [{ request: r.id, text: truths[j]!.text }] : []));
+        const foreign = asked.flatMap((r, j) =>
+          j !== i && distinctive(truths[j]!.text) ? [{ request: r.id, text: truths[j]!.text }] : [],
+        );
         cases.push({ transcript, truth: truths[i]!, foreign });
       });
     }
@@ -159,11 +165,25 @@ const coldWarm: Claim = {
         const at = firstDivergence(cold.ids, warm.ids);
         const n = at < 0 ? cold.ids.length : at;
         let gap = 0;
-        for (let i = 0; i < Math.min(n, cold.logProbs.length, warm.logProbs.length); i++) gap = Math.max(gap, Math.abs(cold.logProbs[i]! - warm.logProbs[i]!));
+        for (let i = 0; i < Math.min(n, cold.logProbs.length, warm.logProbs.length); i++)
+          gap = Math.max(gap, Math.abs(cold.logProbs[i]! - warm.logProbs[i]!));
         largest = Math.max(largest, gap);
-        const differs = at >= 0 ? `from token ${at} on the first call differs from call ${warm.case.repeat + 1}` : gap > FLOAT32_RESOLUTION ? `log-probabilities of the first call and of call ${warm.case.repeat + 1} differ by ${gap.toPrecision(2)}` : undefined;
-        if (differs !== undefined) failures.push({ law: 'cold-equals-warm', code: at >= 0 ? 'ids' : 'log-probs', text: differs, case: viewOf(warm.case), replay: `${lab.parts.replayBase} ${coldWarm.id}` });
-        if (cold.ids.length === 0 && cold.errors.length > 0) failures.push({ law: 'answers-at-all', code: 'error', text: cold.errors[0]!.message, case: viewOf(cold.case) });
+        const differs =
+          at >= 0
+            ? `from token ${at} on the first call differs from call ${warm.case.repeat + 1}`
+            : gap > FLOAT32_RESOLUTION
+              ? `log-probabilities of the first call and of call ${warm.case.repeat + 1} differ by ${gap.toPrecision(2)}`
+              : undefined;
+        if (differs !== undefined)
+          failures.push({
+            law: 'cold-equals-warm',
+            code: at >= 0 ? 'ids' : 'log-probs',
+            text: differs,
+            case: viewOf(warm.case),
+            replay: `${lab.parts.replayBase} ${coldWarm.id}`,
+          });
+        if (cold.ids.length === 0 && cold.errors.length > 0)
+          failures.push({ law: 'answers-at-all', code: 'error', text: cold.errors[0]!.message, case: viewOf(cold.case) });
       }
     }
     const reusedAfter = await reusedBlocks(lab);
@@ -193,7 +213,8 @@ const restart: Claim = {
     await using again = await lab.parts.restart();
     const cases: Compared[] = [];
     for (const route of routes) {
-      for (const [i, request] of asked.entries()) cases.push({ transcript: await again.lab.run({ request, route, mode: 'stream', repeat: 0 }), truth: truths[i]! });
+      for (const [i, request] of asked.entries())
+        cases.push({ transcript: await again.lab.run({ request, route, mode: 'stream', repeat: 0 }), truth: truths[i]! });
     }
     return compared(lab, restart.id, 'same-ids', cases, 'answers of a second start');
   },

@@ -19,20 +19,36 @@ export const seeds: Claim = {
     const prompts = lab.plan.draw('seeds', lab.count(4, 3), (p) => p.eosAtOnce !== true);
     const distinct = { alone: 0, atOnce: 0 };
     for (const p of prompts) {
-      const asked = Array.from({ length: SEEDS }, (_, i) => requestOf(p, { maxTokens: 16 }, `-seed-${i}`, { kind: 'sampled', seed: 1000 + i, temperature: 1.5, topK: 50, topP: 0.95 }));
+      const asked = Array.from({ length: SEEDS }, (_, i) =>
+        requestOf(p, { maxTokens: 16 }, `-seed-${i}`, { kind: 'sampled', seed: 1000 + i, temperature: 1.5, topK: 50, topP: 0.95 }),
+      );
       const alone = [];
       for (const request of asked) alone.push(await lab.run({ request, route: 'raw', mode: 'stream', repeat: 0 }));
       const atOnce = await Promise.all(asked.map((request) => lab.run({ request, route: 'raw', mode: 'stream', repeat: 1 })));
       for (const [i, t] of atOnce.entries()) {
         const at = firstDivergence(alone[i]!.ids, t.ids);
-        if (at >= 0) failures.push({ law: 'seed-decides', code: 'same-seed-differs', text: `seed ${1000 + i}: from token ${at} on, the answer amid others differs from the one alone`, case: viewOf(t.case), replay: `${lab.parts.replayBase} seeded-sampling` });
+        if (at >= 0)
+          failures.push({
+            law: 'seed-decides',
+            code: 'same-seed-differs',
+            text: `seed ${1000 + i}: from token ${at} on, the answer amid others differs from the one alone`,
+            case: viewOf(t.case),
+            replay: `${lab.parts.replayBase} seeded-sampling`,
+          });
       }
       distinct.alone += new Set(alone.map((t) => t.ids.join())).size;
       distinct.atOnce += new Set(atOnce.map((t) => t.ids.join())).size;
     }
     for (const [where, n] of Object.entries(distinct)) {
-      if (n <= prompts.length) failures.push({ law: 'seed-decides', code: 'seeds-ignored', text: `${SEEDS} seeds gave one answer only on each of ${prompts.length} prompts (${where === 'alone' ? 'one after another' : 'sent at once'})` });
+      if (n <= prompts.length)
+        failures.push({
+          law: 'seed-decides',
+          code: 'seeds-ignored',
+          text: `${SEEDS} seeds gave one answer only on each of ${prompts.length} prompts (${where === 'alone' ? 'one after another' : 'sent at once'})`,
+        });
     }
-    return structural(prompts.length * SEEDS, 'seeded answers repeated', failures, { notes: [`${distinct.alone} distinct over ${prompts.length} prompts`] });
+    return structural(prompts.length * SEEDS, 'seeded answers repeated', failures, {
+      notes: [`${distinct.alone} distinct over ${prompts.length} prompts`],
+    });
   },
 };

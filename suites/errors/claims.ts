@@ -17,11 +17,30 @@ interface BadRequest {
 const OVER_LIMIT = Array.from({ length: 600 }, (_, i) => 6 + (i % 200));
 
 const BAD: readonly BadRequest[] = [
-  { name: 'a prompt over the limit', request: () => raw(OVER_LIMIT, 4, [bool('streaming', [1, 1], [true])]), text: /Prompt length \(\d+\) exceeds maximum input length \(\d+\)/ },
-  { name: 'the same through the ensemble', request: () => ensemble('long '.repeat(700), 4, [streaming]), text: /^in ensemble 'ensemble', .*Prompt length \(\d+\) exceeds maximum input length \(\d+\)/s },
-  { name: 'stop without a request id', request: () => raw([1], 0, [bool('stop', [1, 1], [true])]), text: /request id must be provided for request cancellation/ },
+  {
+    name: 'a prompt over the limit',
+    request: () => raw(OVER_LIMIT, 4, [bool('streaming', [1, 1], [true])]),
+    text: /Prompt length \(\d+\) exceeds maximum input length \(\d+\)/,
+  },
+  {
+    name: 'the same through the ensemble',
+    request: () => ensemble('long '.repeat(700), 4, [streaming]),
+    text: /^in ensemble 'ensemble', .*Prompt length \(\d+\) exceeds maximum input length \(\d+\)/s,
+  },
+  {
+    name: 'stop without a request id',
+    request: () => raw([1], 0, [bool('stop', [1, 1], [true])]),
+    text: /request id must be provided for request cancellation/,
+  },
   { name: 'more beams than the engine has', request: () => raw([0, 4], 4, [int32('beam_width', [1, 1], [7])]), text: /beam/ },
-  { name: 'text that is not UTF-8', request: () => ensemble('', 4, [streaming], { inputs: [bytes('text_input', [1, 1], [Uint8Array.of(0x61, 0xff)]), int32('max_tokens', [1, 1], [4])] }), text: /UnicodeDecodeError/ },
+  {
+    name: 'text that is not UTF-8',
+    request: () =>
+      ensemble('', 4, [streaming], {
+        inputs: [bytes('text_input', [1, 1], [Uint8Array.of(0x61, 0xff)]), int32('max_tokens', [1, 1], [4])],
+      }),
+    text: /UnicodeDecodeError/,
+  },
   { name: 'an unknown model', request: () => ({ model: 'nope', inputs: [] }), text: /unknown model: 'nope'/ },
 ];
 
@@ -40,11 +59,19 @@ const badInputs: Claim = {
       const reply = await client.stream([inferMessage(bad.request(lab))], lab.parts.deadlineMs);
       const errors = reply.messages.map((m) => m.error).filter((e) => e !== '');
       if (!errors.some((e) => bad.text.test(e))) {
-        failures.push({ law: 'error-as-documented', code: 'other-reply', text: `${bad.name}: expected an error like ${bad.text}, got ${reply.code} ${JSON.stringify(errors[0] ?? reply.details)}` });
+        failures.push({
+          law: 'error-as-documented',
+          code: 'other-reply',
+          text: `${bad.name}: expected an error like ${bad.text}, got ${reply.code} ${JSON.stringify(errors[0] ?? reply.details)}`,
+        });
       }
       const after = await lab.run({ request: canary, route: 'raw', mode: 'stream', repeat: 0 });
       if (after.ending !== 'complete' || after.ids.join() !== truth.ids.join()) {
-        failures.push({ law: 'answers-after-error', code: 'no-answer', text: `after ${bad.name} the server no longer answers a good request: it ended as ${after.ending} with ${after.ids.length} ids` });
+        failures.push({
+          law: 'answers-after-error',
+          code: 'no-answer',
+          text: `after ${bad.name} the server no longer answers a good request: it ended as ${after.ending} with ${after.ids.length} ids`,
+        });
         break;
       }
     }
@@ -64,9 +91,18 @@ const neighbours: Claim = {
     const truths = await Promise.all(good.map((r) => lab.truth(r)));
     using client = new PlainGrpc(lab.parts.endpoints.grpc);
     const running = good.map((request) => lab.run({ request, route: 'raw', mode: 'stream', repeat: 0 }));
-    await client.stream(BAD.map((bad, i) => ({ ...(inferMessage(bad.request(lab)) as object), ...(bad.name.startsWith('stop') ? {} : { id: `bad-${i}` }) })), lab.parts.deadlineMs);
+    await client.stream(
+      BAD.map((bad, i) => ({ ...(inferMessage(bad.request(lab)) as object), ...(bad.name.startsWith('stop') ? {} : { id: `bad-${i}` }) })),
+      lab.parts.deadlineMs,
+    );
     const transcripts = await Promise.all(running);
-    return compared(lab, neighbours.id, 'neighbours-unchanged', transcripts.map((transcript, i) => ({ transcript, truth: truths[i]! })), 'answers beside bad requests');
+    return compared(
+      lab,
+      neighbours.id,
+      'neighbours-unchanged',
+      transcripts.map((transcript, i) => ({ transcript, truth: truths[i]! })),
+      'answers beside bad requests',
+    );
   },
 };
 

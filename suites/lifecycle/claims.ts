@@ -19,7 +19,11 @@ const readyIsTrue: Claim = {
       const ready = (await http(lab.parts.endpoints.http, { path: '/v2/health/ready' })).status === 200;
       const t = await lab.run({ request: requestOf(p, { maxTokens: 8 }), route: 'ensemble', mode: 'stream', repeat: 0 });
       if (ready && (t.errors.length > 0 || t.ending !== 'complete')) {
-        failures.push({ law: 'ready-is-true', code: 'ready-but-dead', text: `/v2/health/ready says 200, yet the ensemble gives ${t.errors[0]?.message ?? t.ending}` });
+        failures.push({
+          law: 'ready-is-true',
+          code: 'ready-but-dead',
+          text: `/v2/health/ready says 200, yet the ensemble gives ${t.errors[0]?.message ?? t.ending}`,
+        });
         break;
       }
     }
@@ -46,7 +50,8 @@ const unload: Claim = {
     try {
       if (unloaded.code !== 'OK') fail('unload', `unload gave ${unloaded.code} ${unloaded.details}`);
       const ended = await running;
-      if (ended.messages.length !== whole.messages.length || ended.messages.at(-1)?.final !== true) fail('cut', `the answer in flight gave ${ended.messages.length} of ${whole.messages.length} messages after the unload`);
+      if (ended.messages.length !== whole.messages.length || ended.messages.at(-1)?.final !== true)
+        fail('cut', `the answer in flight gave ${ended.messages.length} of ${whole.messages.length} messages after the unload`);
       const index = await pollUntil({ ms: 10_000, everyMs: 20, what: 'the ensemble to be listed as UNAVAILABLE' }, async () => {
         const reply = await client.call('RepositoryIndex', {});
         const entry = reply.body?.models.find((m: { name: string }) => m.name === 'ensemble');
@@ -54,15 +59,18 @@ const unload: Claim = {
       });
       if (index.reason !== 'unloaded') fail('reason', `the index gives the reason ${JSON.stringify(index.reason)}, expected "unloaded"`);
       const refused = await client.stream([canary]);
-      if (refused.messages[0]?.error !== "Request for unknown model: 'ensemble' has no available versions") fail('refusal', `a request to the unloaded model got ${JSON.stringify(refused.messages[0]?.error ?? refused.details)}`);
+      if (refused.messages[0]?.error !== "Request for unknown model: 'ensemble' has no available versions")
+        fail('refusal', `a request to the unloaded model got ${JSON.stringify(refused.messages[0]?.error ?? refused.details)}`);
     } finally {
       const loaded = await client.call('RepositoryModelLoad', { model_name: 'ensemble' }, 30_000);
       if (loaded.code !== 'OK') fail('load', `load gave ${loaded.code} ${loaded.details}`);
     }
     const again = await client.stream([canary]);
-    if (again.messages.length !== whole.messages.length) fail('after-load', `after loading again the answer has ${again.messages.length} messages, before ${whole.messages.length}`);
+    if (again.messages.length !== whole.messages.length)
+      fail('after-load', `after loading again the answer has ${again.messages.length} messages, before ${whole.messages.length}`);
     const unknown = await client.call('RepositoryModelLoad', { model_name: 'nope' });
-    if (!/failed to load 'nope', failed to poll from model repository/.test(unknown.details)) fail('load-unknown', `loading an unknown model gave ${unknown.code} ${unknown.details}`);
+    if (!/failed to load 'nope', failed to poll from model repository/.test(unknown.details))
+      fail('load-unknown', `loading an unknown model gave ${unknown.code} ${unknown.details}`);
     const never = await client.call('RepositoryModelUnload', { model_name: 'nope' });
     if (never.code !== 'OK') fail('unload-unknown', `unloading an unknown model gave ${never.code} ${never.details}, expected OK`);
     return structural(5, 'steps of repository control', failures);

@@ -45,7 +45,14 @@ const names: Claim = {
     for (const [family, labels] of Object.entries(FAMILIES)) {
       const sample = metrics.families.get(family)?.samples[0];
       if (sample === undefined) failures.push(fail('metrics-present', 'family-missing', `${family} is not served`));
-      else if (Object.keys(sample.labels).sort().join() !== labels.join()) failures.push(fail('metrics-present', 'labels-differ', `${family} has the labels ${Object.keys(sample.labels).sort().join(', ')}, expected ${labels.join(', ')}`));
+      else if (Object.keys(sample.labels).sort().join() !== labels.join())
+        failures.push(
+          fail(
+            'metrics-present',
+            'labels-differ',
+            `${family} has the labels ${Object.keys(sample.labels).sort().join(', ')}, expected ${labels.join(', ')}`,
+          ),
+        );
     }
     return structural(Object.keys(FAMILIES).length, 'families', failures);
   },
@@ -65,7 +72,11 @@ const truth: Claim = {
     let seenWaiting = 0;
     let seenBlocks = 0;
     let done = false;
-    const work = Promise.all(prompts.map((p, i) => lab.run({ request: requestOf(p, { maxTokens: 100, stopAtEos: false }, `-gauge-${i}`), route: 'raw', mode: 'stream', repeat: 0 }))).finally(() => (done = true));
+    const work = Promise.all(
+      prompts.map((p, i) =>
+        lab.run({ request: requestOf(p, { maxTokens: 100, stopAtEos: false }, `-gauge-${i}`), route: 'raw', mode: 'stream', repeat: 0 }),
+      ),
+    ).finally(() => (done = true));
     while (!done) {
       const g = await readGauges(lab);
       seenActive = Math.max(seenActive, g?.active ?? 0);
@@ -75,13 +86,20 @@ const truth: Claim = {
     const transcripts = await work;
     const after = await untilIdle(lab);
     const failures: Failure[] = [];
-    if (seenActive === 0) failures.push(fail('gauges-true', 'never-active', `${prompts.length} requests ran, request_type="active" never rose above 0`));
+    if (seenActive === 0)
+      failures.push(fail('gauges-true', 'never-active', `${prompts.length} requests ran, request_type="active" never rose above 0`));
     if (seenBlocks === 0) failures.push(fail('gauges-true', 'never-used', `${prompts.length} requests ran, no KV block was ever in use`));
-    if (after.blocksUsed !== 0) failures.push(fail('gauges-true', 'blocks-held', `${after.blocksUsed} blocks are in use with nothing running`));
+    if (after.blocksUsed !== 0)
+      failures.push(fail('gauges-true', 'blocks-held', `${after.blocksUsed} blocks are in use with nothing running`));
     const steps = after.iteration - before.iteration;
     const longest = Math.max(...transcripts.map((t) => t.ids.length));
-    if (steps < longest) failures.push(fail('gauges-true', 'iterations-missing', `an answer of ${longest} tokens took only ${steps} steps by iteration_counter`));
-    return structural(prompts.length, 'requests watched', failures, { notes: [`up to ${seenActive} active, ${seenWaiting} waiting, ${seenBlocks} blocks`] });
+    if (steps < longest)
+      failures.push(
+        fail('gauges-true', 'iterations-missing', `an answer of ${longest} tokens took only ${steps} steps by iteration_counter`),
+      );
+    return structural(prompts.length, 'requests watched', failures, {
+      notes: [`up to ${seenActive} active, ${seenWaiting} waiting, ${seenBlocks} blocks`],
+    });
   },
 };
 
@@ -95,7 +113,9 @@ const conservation: Claim = {
     if (lab.served(['ensemble']).length === 0) return notServed(lab.parts.notServed.get('ensemble')!);
     const before = await counts(lab);
     const prompts = lab.plan.draw('conservation', lab.count(8));
-    const transcripts = await inParallel(prompts, 4, (p) => lab.run({ request: requestOf(p, { maxTokens: 12 }), route: 'ensemble', mode: 'stream', repeat: 0 }));
+    const transcripts = await inParallel(prompts, 4, (p) =>
+      lab.run({ request: requestOf(p, { maxTokens: 12 }), route: 'ensemble', mode: 'stream', repeat: 0 }),
+    );
     const after = await counts(lab);
     const n = prompts.length;
     const chunks = transcripts.reduce((sum, t) => sum + t.events, 0);
@@ -103,11 +123,19 @@ const conservation: Claim = {
     const expected = { ensemble: n, preprocessing: n, tensorrt_llm: n, postprocessing: chunks };
     for (const [model, want] of Object.entries(expected)) {
       const got = (after.statistics.get(model) ?? 0) - (before.statistics.get(model) ?? 0);
-      if (got !== want) failures.push(fail('conservation', 'statistics-count', `${model}: ${want} requests were made, statistics count ${got} more successes`));
+      if (got !== want)
+        failures.push(
+          fail('conservation', 'statistics-count', `${model}: ${want} requests were made, statistics count ${got} more successes`),
+        );
       if (after.metrics === undefined || before.metrics === undefined) continue;
       const label = { model, version: '1' };
-      const counted = (after.metrics.get('nv_inference_request_success', label) ?? Number.NaN) - (before.metrics.get('nv_inference_request_success', label) ?? Number.NaN);
-      if (counted !== want) failures.push(fail('conservation', 'metrics-count', `${model}: ${want} requests were made, nv_inference_request_success rose by ${counted}`));
+      const counted =
+        (after.metrics.get('nv_inference_request_success', label) ?? Number.NaN) -
+        (before.metrics.get('nv_inference_request_success', label) ?? Number.NaN);
+      if (counted !== want)
+        failures.push(
+          fail('conservation', 'metrics-count', `${model}: ${want} requests were made, nv_inference_request_success rose by ${counted}`),
+        );
     }
     return structural(n, 'requests counted', failures);
   },

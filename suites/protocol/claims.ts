@@ -2,7 +2,15 @@ import type { Claim } from '#checks/lab/claim.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { decodeBytesElements, fp32Values, int32Values } from '#wire/protocol/tensors.ts';
 import { matches, show } from './expectations.ts';
-import { INFER_ERRORS, PREPROCESSING, type RpcCase, SERVER_RPCS, STREAMS as GRPC_STREAMS, type StreamCase, type TensorCase } from './grpc-tables.ts';
+import {
+  INFER_ERRORS,
+  PREPROCESSING,
+  type RpcCase,
+  SERVER_RPCS,
+  STREAMS as GRPC_STREAMS,
+  type StreamCase,
+  type TensorCase,
+} from './grpc-tables.ts';
 import { GENERATES, type HttpCase, INFER, ROUTES, STREAMS as SSE_STREAMS } from './http-tables.ts';
 import { OPENAI } from './openai-tables.ts';
 import { tableClaim } from './table-claim.ts';
@@ -12,7 +20,8 @@ async function rpc(c: RpcCase, lab: Lab): Promise<string | undefined> {
   using client = new PlainGrpc(lab.parts.endpoints.grpc);
   const reply = await client.call(c.rpc, c.request);
   if (reply.code !== c.code) return `expected status ${c.code}, got ${reply.code} ${reply.details}`;
-  if (c.details !== undefined && !matches(reply.details, c.details)) return `expected the text ${show(c.details)}, got ${show(reply.details)}`;
+  if (c.details !== undefined && !matches(reply.details, c.details))
+    return `expected the text ${show(c.details)}, got ${show(reply.details)}`;
   if (c.body !== undefined && !matches(reply.body, c.body)) return `expected ${show(c.body)}, got ${show(reply.body)}`;
   return undefined;
 }
@@ -28,7 +37,12 @@ async function tensors(c: TensorCase, lab: Lab): Promise<string | undefined> {
     const data = reply.body.raw_output_contents[i] as Uint8Array;
     if (output.datatype !== datatype) return `${name} is ${output.datatype}, expected ${datatype}`;
     if (output.shape.join() !== shape.join()) return `${name} has shape [${output.shape}], expected [${shape}]`;
-    const actual = datatype === 'BYTES' ? decodeBytesElements(data).map((b) => Buffer.from(b).toString()) : datatype === 'FP32' ? Array.from(fp32Values(data)) : Array.from(int32Values(data));
+    const actual =
+      datatype === 'BYTES'
+        ? decodeBytesElements(data).map((b) => Buffer.from(b).toString())
+        : datatype === 'FP32'
+          ? Array.from(fp32Values(data))
+          : Array.from(int32Values(data));
     if (values !== undefined && actual.join() !== values.join()) return `${name} is [${actual}], expected [${values}]`;
   }
   return undefined;
@@ -38,7 +52,9 @@ async function stream(c: StreamCase, lab: Lab): Promise<string | undefined> {
   using client = new PlainGrpc(lab.parts.endpoints.grpc);
   const reply = await client.stream(c.requests.map(inferMessage));
   if (reply.code !== (c.code ?? 'OK')) return `expected the stream to end with ${c.code ?? 'OK'}, got ${reply.code} ${reply.details}`;
-  return matches(reply.messages, c.messages) ? undefined : `expected ${show(c.messages)}, got ${reply.messages.length} messages: ${show(reply.messages)}`;
+  return matches(reply.messages, c.messages)
+    ? undefined
+    : `expected ${show(c.messages)}, got ${reply.messages.length} messages: ${show(reply.messages)}`;
 }
 
 async function exchange(c: HttpCase, lab: Lab, address = lab.parts.endpoints.http): Promise<string | undefined> {
@@ -60,14 +76,54 @@ async function exchange(c: HttpCase, lab: Lab, address = lab.parts.endpoints.htt
 }
 
 export const CLAIMS: readonly Claim[] = [
-  tableClaim({ id: 'grpc-server-rpcs', statement: 'Health, metadata, configuration, statistics, index and settings answer over gRPC as a real core does.', cases: SERVER_RPCS, check: rpc }),
-  tableClaim({ id: 'grpc-infer-errors', statement: 'A wrong ModelInfer request gets the code and the text of a real core.', cases: INFER_ERRORS, check: rpc }),
-  tableClaim({ id: 'preprocessing-tensors', statement: 'preprocessing gives the tensors that the stock model was seen to give.', cases: PREPROCESSING, check: tensors }),
-  tableClaim({ id: 'grpc-stream-framing', statement: 'ModelStreamInfer frames answers, ends and errors as real servers were seen to.', cases: GRPC_STREAMS, check: stream }),
-  tableClaim({ id: 'http-routes', statement: 'Every HTTP route answers with the status and body of a real front end.', cases: ROUTES, check: (c, lab) => exchange(c, lab) }),
-  tableClaim({ id: 'http-infer', statement: 'infer over HTTP answers, and refuses, as a real front end does.', cases: INFER, check: (c, lab) => exchange(c, lab) }),
-  tableClaim({ id: 'http-generate', statement: 'generate maps keys to tensors, and refuses, as a real front end does.', cases: GENERATES, check: (c, lab) => exchange(c, lab) }),
-  tableClaim({ id: 'http-generate-stream', statement: 'generate_stream frames its events as a real front end does.', cases: SSE_STREAMS, check: (c, lab) => exchange(c, lab) }),
+  tableClaim({
+    id: 'grpc-server-rpcs',
+    statement: 'Health, metadata, configuration, statistics, index and settings answer over gRPC as a real core does.',
+    cases: SERVER_RPCS,
+    check: rpc,
+  }),
+  tableClaim({
+    id: 'grpc-infer-errors',
+    statement: 'A wrong ModelInfer request gets the code and the text of a real core.',
+    cases: INFER_ERRORS,
+    check: rpc,
+  }),
+  tableClaim({
+    id: 'preprocessing-tensors',
+    statement: 'preprocessing gives the tensors that the stock model was seen to give.',
+    cases: PREPROCESSING,
+    check: tensors,
+  }),
+  tableClaim({
+    id: 'grpc-stream-framing',
+    statement: 'ModelStreamInfer frames answers, ends and errors as real servers were seen to.',
+    cases: GRPC_STREAMS,
+    check: stream,
+  }),
+  tableClaim({
+    id: 'http-routes',
+    statement: 'Every HTTP route answers with the status and body of a real front end.',
+    cases: ROUTES,
+    check: (c, lab) => exchange(c, lab),
+  }),
+  tableClaim({
+    id: 'http-infer',
+    statement: 'infer over HTTP answers, and refuses, as a real front end does.',
+    cases: INFER,
+    check: (c, lab) => exchange(c, lab),
+  }),
+  tableClaim({
+    id: 'http-generate',
+    statement: 'generate maps keys to tensors, and refuses, as a real front end does.',
+    cases: GENERATES,
+    check: (c, lab) => exchange(c, lab),
+  }),
+  tableClaim({
+    id: 'http-generate-stream',
+    statement: 'generate_stream frames its events as a real front end does.',
+    cases: SSE_STREAMS,
+    check: (c, lab) => exchange(c, lab),
+  }),
   tableClaim({
     id: 'openai-front-end',
     statement: 'The OpenAI front end answers, and refuses, as the observed release does.',

@@ -17,6 +17,14 @@ export function matches(actual: unknown, expected: unknown): boolean {
 }
 
 export function show(value: unknown): string {
-  const text = JSON.stringify(value, (_, v: unknown) => (v instanceof RegExp ? String(v) : typeof v === 'function' ? `<${v.name || 'condition'}>` : v instanceof Uint8Array ? `<${v.length} bytes>` : v));
+  const text = JSON.stringify(value, (_, v: unknown) =>
+    v instanceof RegExp
+      ? String(v)
+      : typeof v === 'function'
+        ? `<${v.name || 'condition'}>`
+        : v instanceof Uint8Array
+          ? `<${v.length} bytes>`
+          : v,
+  );
   return text === undefined ? 'undefined' : text.length > 600 ? `${text.slice(0, 600)}…` : text;
 }

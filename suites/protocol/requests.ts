@@ -17,13 +17,21 @@ export function ensemble(text: string, maxTokens: number, more: readonly Tensor[
 export const streaming = bool('stream', [1, 1], [true]);
 
 export function preprocessing(query: readonly (string | Uint8Array)[], length: readonly number[], more: readonly Tensor[] = []): Infer {
-  return { model: 'preprocessing', inputs: [bytes('QUERY', [query.length, 1], query), int32('REQUEST_OUTPUT_LEN', [length.length, 1], length), ...more] };
+  return {
+    model: 'preprocessing',
+    inputs: [bytes('QUERY', [query.length, 1], query), int32('REQUEST_OUTPUT_LEN', [length.length, 1], length), ...more],
+  };
 }
 
 export function raw(ids: readonly number[], maxTokens: number, more: readonly Tensor[] = [], rest: Partial<Infer> = {}): Infer {
   return {
     model: 'tensorrt_llm',
-    inputs: [int32('input_ids', [1, ids.length], ids), int32('input_lengths', [1, 1], [ids.length]), int32('request_output_len', [1, 1], [maxTokens]), ...more],
+    inputs: [
+      int32('input_ids', [1, ids.length], ids),
+      int32('input_lengths', [1, 1], [ids.length]),
+      int32('request_output_len', [1, 1], [maxTokens]),
+      ...more,
+    ],
     ...rest,
   };
 }

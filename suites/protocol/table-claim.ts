@@ -39,7 +39,13 @@ export function tableClaim<C extends { readonly name: string; readonly changes?:
           failures.push({ law: 'server-survives', code: 'server-died', text: `after "${row.name}": ${health.detail}` });
           break;
         }
-        if (text !== undefined) failures.push({ law: 'as-observed', code: 'differs-from-table', text: `${row.name}: ${text}`, replay: `${lab.parts.replayBase} ${t.id}` });
+        if (text !== undefined)
+          failures.push({
+            law: 'as-observed',
+            code: 'differs-from-table',
+            text: `${row.name}: ${text}`,
+            replay: `${lab.parts.replayBase} ${t.id}`,
+          });
       }
       return structural(rows.length, 'exchanges as observed', failures);
     },

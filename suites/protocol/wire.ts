@@ -4,13 +4,25 @@
  */
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
-import { type ClientDuplexStream, type ServiceError, credentials, loadPackageDefinition, makeGenericClientConstructor, status } from '@grpc/grpc-js';
+import {
+  type ClientDuplexStream,
+  type ServiceError,
+  credentials,
+  loadPackageDefinition,
+  makeGenericClientConstructor,
+  status,
+} from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { wallClockMs } from '#core/clock/index.ts';
 import type { Tensor } from '#wire/protocol/tensors.ts';
 
 const definition = loadSync(join(import.meta.dirname, '../../proto/grpc_service.proto'), {
-  keepCase: true, longs: String, enums: String, defaults: true, oneofs: true, includeDirs: [join(import.meta.dirname, '../../proto')],
+  keepCase: true,
+  longs: String,
+  enums: String,
+  defaults: true,
+  oneofs: true,
+  includeDirs: [join(import.meta.dirname, '../../proto')],
 });
 const service = (loadPackageDefinition(definition) as any).inference.GRPCInferenceService.service;
 const GenericClient = makeGenericClientConstructor(service, 'inference.GRPCInferenceService', {});
@@ -43,14 +55,20 @@ export class PlainGrpc implements Disposable {
 
   constructor(address: string) {
     this.#client = new GenericClient(address, credentials.createInsecure(), {
-      'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1, 'grpc.use_local_subchannel_pool': 1,
+      'grpc.max_receive_message_length': -1,
+      'grpc.max_send_message_length': -1,
+      'grpc.use_local_subchannel_pool': 1,
     });
   }
 
   call(rpc: string, body: unknown, deadlineMs = 10_000): Promise<RpcReply> {
     const { promise, resolve } = Promise.withResolvers<RpcReply>();
     this.#client[rpc](body, { deadline: wallClockMs() + deadlineMs }, (error: ServiceError | null, reply: unknown) => {
-      resolve(error === null ? { code: 'OK', details: '', body: reply } : { code: status[error.code] as string, details: error.details, body: undefined });
+      resolve(
+        error === null
+          ? { code: 'OK', details: '', body: reply }
+          : { code: status[error.code] as string, details: error.details, body: undefined },
+      );
     });
     return promise;
   }
@@ -138,8 +156,15 @@ export function http(address: string, call: HttpCall): Promise<HttpReply> {
   const json = typeof call.body === 'object' && !(call.body instanceof Uint8Array);
   const payload = call.body === undefined ? undefined : json ? JSON.stringify(call.body) : (call.body as string | Uint8Array);
   const out = httpRequest({
-    host, port, path: call.path, method: call.method ?? (payload === undefined ? 'GET' : 'POST'), agent: false,
-    headers: { ...(payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload as string) }), ...call.headers },
+    host,
+    port,
+    path: call.path,
+    method: call.method ?? (payload === undefined ? 'GET' : 'POST'),
+    agent: false,
+    headers: {
+      ...(payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload as string) }),
+      ...call.headers,
+    },
     timeout: call.deadlineMs ?? 10_000,
   });
   out.on('timeout', () => out.destroy(new Error(`no reply to ${call.path} within ${call.deadlineMs ?? 10_000} ms`)));
@@ -148,7 +173,14 @@ export function http(address: string, call: HttpCall): Promise<HttpReply> {
     const parts: Buffer[] = [];
     const finish = (complete: boolean) => {
       const body = Buffer.concat(parts);
-      resolve({ status: res.statusCode ?? 0, type: res.headers['content-type'], headers: res.headers, body, text: body.toString('utf8'), complete });
+      resolve({
+        status: res.statusCode ?? 0,
+        type: res.headers['content-type'],
+        headers: res.headers,
+        body,
+        text: body.toString('utf8'),
+        complete,
+      });
     };
     res.on('data', (c: Buffer) => parts.push(c));
     res.on('end', () => finish(res.complete));

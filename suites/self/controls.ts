@@ -10,26 +10,68 @@ const named = (failures: SuiteRun['failures']): Failure[] => failures.map((f) =>
 /** Negative control: what must pass passes. With `npm test` the ordinary suite itself is that control. */
 export function nothingIsFound(): void {
   if (!ALL_FAULTS) return;
-  claim({ id: 'no-fault-no-failure', suite: 'self', statement: 'With no fault switched on, the same small run holds throughout.', routes: [], laws: ['faults-are-found'] }, async () => {
-    const { outcomes, failures } = await runSuite({});
-    return toClaimOutcome(structural(outcomes.size, 'claims held', named(failures)));
-  });
+  claim(
+    {
+      id: 'no-fault-no-failure',
+      suite: 'self',
+      statement: 'With no fault switched on, the same small run holds throughout.',
+      routes: [],
+      laws: ['faults-are-found'],
+    },
+    async () => {
+      const { outcomes, failures } = await runSuite({});
+      return toClaimOutcome(structural(outcomes.size, 'claims held', named(failures)));
+    },
+  );
 }
 
 /** Controls on what else the self-test rests on: the ideal profile, and near ties that really flip. */
 export function controls(): void {
-  claim({ id: 'ideal-has-no-gaps', suite: 'self', statement: 'Under the ideal profile every law holds in its right form, and no known gap is met.', routes: [], laws: ['faults-are-found'] }, async () => {
-    const { outcomes, failures } = await runSuite({ profile: 'ideal' }, undefined, ORDINARY_CLAIMS.filter((c) => c.suite !== 'protocol'));
-    const gaps = [...outcomes].flatMap(([id, o]) => (o.gaps ?? []).map((g) => ({ law: g.law, code: 'gap-met', text: `${id} met the gap ${g.id}` })));
-    return toClaimOutcome(structural(outcomes.size, 'claims held', [...named(failures), ...gaps]));
-  });
+  claim(
+    {
+      id: 'ideal-has-no-gaps',
+      suite: 'self',
+      statement: 'Under the ideal profile every law holds in its right form, and no known gap is met.',
+      routes: [],
+      laws: ['faults-are-found'],
+    },
+    async () => {
+      const { outcomes, failures } = await runSuite(
+        { profile: 'ideal' },
+        undefined,
+        ORDINARY_CLAIMS.filter((c) => c.suite !== 'protocol'),
+      );
+      const gaps = [...outcomes].flatMap(([id, o]) =>
+        (o.gaps ?? []).map((g) => ({ law: g.law, code: 'gap-met', text: `${id} met the gap ${g.id}` })),
+      );
+      return toClaimOutcome(structural(outcomes.size, 'claims held', [...named(failures), ...gaps]));
+    },
+  );
 
-  claim({ id: 'batch-noise-is-seen', suite: 'self', statement: 'Arithmetic that depends on the batch gives flips at near ties, and every one is explained by its margin.', routes: ['raw'], laws: ['batch-invariance'] }, async () => {
-    // The first one measures the noise by which the others judge.
-    const claims = ['repeated', 'amid-neighbours', 'near-ties-amid-neighbours'].map((id) => ORDINARY_CLAIMS.find((c) => c.id === id)!);
-    const { outcomes, failures } = await runSuite({ faults: ['batch-size-changes-greedy-logits'], policy: 'margins' }, undefined, claims);
-    const flips = [...outcomes.values()].reduce((sum, o) => sum + o.k, 0);
-    const none = flips === 0 ? [{ law: 'batch-invariance', code: 'no-flip', text: 'not one answer differed: the switch does nothing, or the comparison sees nothing' }] : [];
-    return toClaimOutcome(structural(flips, 'flips explained', [...named(failures), ...none]));
-  });
+  claim(
+    {
+      id: 'batch-noise-is-seen',
+      suite: 'self',
+      statement: 'Arithmetic that depends on the batch gives flips at near ties, and every one is explained by its margin.',
+      routes: ['raw'],
+      laws: ['batch-invariance'],
+    },
+    async () => {
+      // The first one measures the noise by which the others judge.
+      const claims = ['repeated', 'amid-neighbours', 'near-ties-amid-neighbours'].map((id) => ORDINARY_CLAIMS.find((c) => c.id === id)!);
+      const { outcomes, failures } = await runSuite({ faults: ['batch-size-changes-greedy-logits'], policy: 'margins' }, undefined, claims);
+      const flips = [...outcomes.values()].reduce((sum, o) => sum + o.k, 0);
+      const none =
+        flips === 0
+          ? [
+              {
+                law: 'batch-invariance',
+                code: 'no-flip',
+                text: 'not one answer differed: the switch does nothing, or the comparison sees nothing',
+              },
+            ]
+          : [];
+      return toClaimOutcome(structural(flips, 'flips explained', [...named(failures), ...none]));
+    },
+  );
 }

@@ -20,7 +20,9 @@ test('every fault names laws that there are', () => {
 
 test('tails that goldens share fill the same blocks of 16 and of 32 behind every beginning', () => {
   const tokenizer = loadTokenizer(TINY_CHECKPOINT);
-  const ids = goldenRequests([]).map(({ prompt }) => tokenizer.encode(prompt.kind === 'text' ? prompt.text : '', { addSpecialTokens: true }));
+  const ids = goldenRequests([]).map(({ prompt }) =>
+    tokenizer.encode(prompt.kind === 'text' ? prompt.text : '', { addSpecialTokens: true }),
+  );
   expect(new Set(ids.map((all) => all.slice(0, 32).join())).size).toBe(3);
   expect(new Set(ids.map((all) => all.slice(32).join())).size).toBe(2);
   expect(Math.min(...ids.map((all) => all.length))).toBeGreaterThan(64);

@@ -19,7 +19,16 @@ const CHOSEN: readonly Fault[] = ALL_FAULTS ? FAULTS : [...new Map(FAULTS.map((f
 /** One claim per fault: the ordinary suite fails on a server that has it, by a law that names it. */
 export function findFaults(share: 1 | 2 | 3 | 4 | 5 | 6): void {
   for (const fault of CHOSEN.filter((_, i) => i % SHARES === share - 1)) {
-    claim({ id: `finds-${fault.id}`, suite: 'self', statement: `The suite finds a server where this is broken: ${fault.mechanism}`, routes: [], laws: fault.caughtBy }, async () => toClaimOutcome(await find(fault)));
+    claim(
+      {
+        id: `finds-${fault.id}`,
+        suite: 'self',
+        statement: `The suite finds a server where this is broken: ${fault.mechanism}`,
+        routes: [],
+        laws: fault.caughtBy,
+      },
+      async () => toClaimOutcome(await find(fault)),
+    );
   }
 }
 
@@ -31,5 +40,7 @@ async function find(fault: Fault): Promise<Outcome> {
   if (hit !== undefined) return structural(outcomes.size, 'claims run', [], { notes: [`by ${hit.law} in ${hit.claim}`] });
   const others = [...new Set(failures.map((f) => `${f.law} in ${f.claim}`))];
   const text = others.length === 0 ? `nothing failed in ${outcomes.size} claims` : `other laws failed: ${others.join(', ')}`;
-  return structural(outcomes.size, 'claims run', [{ law: 'faults-are-found', code: 'not-named', text: `expected ${law} to fail; ${text}` }]);
+  return structural(outcomes.size, 'claims run', [
+    { law: 'faults-are-found', code: 'not-named', text: `expected ${law} to fail; ${text}` },
+  ]);
 }

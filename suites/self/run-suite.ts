@@ -16,12 +16,31 @@ import { startServer } from './start-server.ts';
 
 /** Claims that take more than a tenth of a second of processor time per law with the small budget, cheapest first. */
 const DEAR = [
-  'seeded-sampling', 'ensemble-streams', 'generate-streams', 'openai-completions-streams', 'openai-chat-streams', 'amid-neighbours', 'near-ties-amid-neighbours',
-  'cancel-while-queued', 'cancel-ensemble', 'close-generate-stream', 'close-openai-stream', 'repeated',
+  'seeded-sampling',
+  'ensemble-streams',
+  'generate-streams',
+  'openai-completions-streams',
+  'openai-chat-streams',
+  'amid-neighbours',
+  'near-ties-amid-neighbours',
+  'cancel-while-queued',
+  'cancel-ensemble',
+  'close-generate-stream',
+  'close-openai-stream',
+  'repeated',
 ];
 
 /** The ordinary suite: first what can break many laws in little time, last what takes long for one. */
-export const ORDINARY_CLAIMS: readonly Claim[] = [...metrics, ...agreement, ...streaming, ...lifecycle, ...goldens, ...errors, ...determinism, ...protocol]
+export const ORDINARY_CLAIMS: readonly Claim[] = [
+  ...metrics,
+  ...agreement,
+  ...streaming,
+  ...lifecycle,
+  ...goldens,
+  ...errors,
+  ...determinism,
+  ...protocol,
+]
   .filter((c) => c.ordinaryOnly !== true)
   .toSorted((a, b) => DEAR.indexOf(a.id) - DEAR.indexOf(b.id));
 
@@ -37,10 +56,21 @@ export interface SuiteRun {
 }
 
 /** Runs the ordinary claims on an embedded server of their own, until all ran or `enough` says so. */
-export async function runSuite(change: Partial<RunConfig>, enough: (failures: SuiteRun['failures']) => boolean = () => false, claims: readonly Claim[] = ORDINARY_CLAIMS): Promise<SuiteRun> {
+export async function runSuite(
+  change: Partial<RunConfig>,
+  enough: (failures: SuiteRun['failures']) => boolean = () => false,
+  claims: readonly Claim[] = ORDINARY_CLAIMS,
+): Promise<SuiteRun> {
   const config: RunConfig = { ...toRunConfig(defaultSettings(), PACKAGE_ROOT), ...change };
   await using server = await startServer(config);
-  await using made = await makeLab({ config, endpoints: server.endpoints, identity: server.identity, health: server.health, budget: SMALL, deadlineMs: CASE_DEADLINE_MS });
+  await using made = await makeLab({
+    config,
+    endpoints: server.endpoints,
+    identity: server.identity,
+    health: server.health,
+    budget: SMALL,
+    deadlineMs: CASE_DEADLINE_MS,
+  });
   const outcomes = new Map<string, Outcome>();
   const failures: (Failure & { claim: string })[] = [];
   for (const c of claims) {
@@ -60,6 +90,18 @@ async function runClaim(c: Claim, run: () => Promise<Outcome>): Promise<Outcome>
     return await run();
   } catch (thrown) {
     const error = LockstepError.from(thrown);
-    return { n: 0, k: 1, unit: '', rate: false, failures: [{ law: error.code === 'no-answer' || error.code === 'deadline' ? 'answers-at-all' : c.laws[0] ?? 'claim', code: error.code, text: error.message }] };
+    return {
+      n: 0,
+      k: 1,
+      unit: '',
+      rate: false,
+      failures: [
+        {
+          law: error.code === 'no-answer' || error.code === 'deadline' ? 'answers-at-all' : (c.laws[0] ?? 'claim'),
+          code: error.code,
+          text: error.message,
+        },
+      ],
+    };
   }
 }

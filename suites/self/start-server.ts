@@ -19,18 +19,37 @@ const CLOSE_WITHIN_MS = 500;
 let waiting = spawnProcess();
 
 /** An embedded server with these faults, in a process that nothing else runs in. Errors: `deadline`. */
-export async function startServer(options: Pick<EmbeddedOptions, 'profile' | 'faults'>): Promise<Pick<Target, 'endpoints' | 'identity' | 'health'> & AsyncDisposable> {
+export async function startServer(
+  options: Pick<EmbeddedOptions, 'profile' | 'faults'>,
+): Promise<Pick<Target, 'endpoints' | 'identity' | 'health'> & AsyncDisposable> {
   const child = waiting;
   const { endpoints, identity } = await ask(child, START_WITHIN_MS, {
-    grpcPort: 0, httpPort: 0, metricsPort: 0, openaiPort: 0, host: '127.0.0.1', engine: 'llama', reduction: 'invariant', stepMs: 0,
-    checkpoint: TINY_CHECKPOINT, repository: MODEL_REPOSITORY, ...options,
+    grpcPort: 0,
+    httpPort: 0,
+    metricsPort: 0,
+    openaiPort: 0,
+    host: '127.0.0.1',
+    engine: 'llama',
+    reduction: 'invariant',
+    stepMs: 0,
+    checkpoint: TINY_CHECKPOINT,
+    repository: MODEL_REPOSITORY,
+    ...options,
   });
   return {
     endpoints,
     identity,
-    health: async () => (hasEnded(child) ? { alive: false, detail: `the server ended with ${child.signalCode ?? `code ${child.exitCode}`}` } : healthOf([{ name: 'the server', pid: child.pid! }])),
+    health: async () =>
+      hasEnded(child)
+        ? { alive: false, detail: `the server ended with ${child.signalCode ?? `code ${child.exitCode}`}` }
+        : healthOf([{ name: 'the server', pid: child.pid! }]),
     [Symbol.asyncDispose]: async () => {
-      const reusable = !hasEnded(child) && (await ask(child, CLOSE_WITHIN_MS, 'close').then(() => true, () => false));
+      const reusable =
+        !hasEnded(child) &&
+        (await ask(child, CLOSE_WITHIN_MS, 'close').then(
+          () => true,
+          () => false,
+        ));
       if (reusable) return;
       child.kill('SIGKILL');
       waiting = spawnProcess();
@@ -50,7 +69,11 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-async function ask(child: ChildProcess, ms: number, message: EmbeddedOptions | 'close'): Promise<Pick<EmbeddedServer, 'endpoints' | 'identity'>> {
+async function ask(
+  child: ChildProcess,
+  ms: number,
+  message: EmbeddedOptions | 'close',
+): Promise<Pick<EmbeddedServer, 'endpoints' | 'identity'>> {
   return withDeadline({ ms, what: 'the server process to answer' }, async (signal) => {
     const answer = once(child, 'message', { signal });
     child.send(message);

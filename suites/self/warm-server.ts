@@ -4,9 +4,11 @@ import { type EmbeddedServer, startEmbeddedServer } from '#embedded/server.ts';
 
 let server: EmbeddedServer | undefined;
 
-process.on('message', async (asked: EmbeddedOptions | 'close') => {
+process.on('message', (asked: EmbeddedOptions | 'close') => void take(asked));
+
+async function take(asked: EmbeddedOptions | 'close'): Promise<void> {
   await server?.close(0);
   server = asked === 'close' ? undefined : await startEmbeddedServer(asked);
   process.send?.({ endpoints: server?.endpoints, identity: server?.identity });
-});
+}
 process.on('disconnect', () => process.exit(0));

@@ -22,14 +22,55 @@ interface Scenario {
 }
 
 const SCENARIOS: readonly Scenario[] = [
-  { id: 'cancel-mid-decode', statement: 'A gRPC cancel in the middle of an answer stops the engine and frees slot and blocks.', route: 'raw', cancel: { how: 'leave', afterEvents: 5 } },
-  { id: 'cancel-in-prefill', statement: 'A gRPC cancel before the first token stops the engine and frees slot and blocks.', route: 'raw', cancel: { how: 'leave', afterEvents: 0 } },
-  { id: 'cancel-while-queued', statement: 'A request cancelled while it waits for a slot never runs, and those that hold the slots are not disturbed.', route: 'raw', cancel: { how: 'leave', afterEvents: 0 }, queued: true },
-  { id: 'cancel-by-deadline', statement: 'A client deadline that passes stops the engine and frees slot and blocks.', route: 'raw', cancel: { how: 'deadline', ms: 25 } },
-  { id: 'cancel-by-stop-tensor', statement: 'A stop request with the same id ends the answer with its final flag and frees slot and blocks.', route: 'raw', cancel: { how: 'stop-tensor', afterEvents: 5 } },
-  { id: 'cancel-ensemble', statement: 'A gRPC cancel of an ensemble request stops the engine.', route: 'ensemble', cancel: { how: 'leave', afterEvents: 5 } },
-  { id: 'close-generate-stream', statement: 'Closing a generate_stream connection stops the engine.', route: 'generate', cancel: { how: 'leave', afterEvents: 5 } },
-  { id: 'close-openai-stream', statement: 'Closing an OpenAI stream stops the engine.', route: 'openai-completions', cancel: { how: 'leave', afterEvents: 5 } },
+  {
+    id: 'cancel-mid-decode',
+    statement: 'A gRPC cancel in the middle of an answer stops the engine and frees slot and blocks.',
+    route: 'raw',
+    cancel: { how: 'leave', afterEvents: 5 },
+  },
+  {
+    id: 'cancel-in-prefill',
+    statement: 'A gRPC cancel before the first token stops the engine and frees slot and blocks.',
+    route: 'raw',
+    cancel: { how: 'leave', afterEvents: 0 },
+  },
+  {
+    id: 'cancel-while-queued',
+    statement: 'A request cancelled while it waits for a slot never runs, and those that hold the slots are not disturbed.',
+    route: 'raw',
+    cancel: { how: 'leave', afterEvents: 0 },
+    queued: true,
+  },
+  {
+    id: 'cancel-by-deadline',
+    statement: 'A client deadline that passes stops the engine and frees slot and blocks.',
+    route: 'raw',
+    cancel: { how: 'deadline', ms: 25 },
+  },
+  {
+    id: 'cancel-by-stop-tensor',
+    statement: 'A stop request with the same id ends the answer with its final flag and frees slot and blocks.',
+    route: 'raw',
+    cancel: { how: 'stop-tensor', afterEvents: 5 },
+  },
+  {
+    id: 'cancel-ensemble',
+    statement: 'A gRPC cancel of an ensemble request stops the engine.',
+    route: 'ensemble',
+    cancel: { how: 'leave', afterEvents: 5 },
+  },
+  {
+    id: 'close-generate-stream',
+    statement: 'Closing a generate_stream connection stops the engine.',
+    route: 'generate',
+    cancel: { how: 'leave', afterEvents: 5 },
+  },
+  {
+    id: 'close-openai-stream',
+    statement: 'Closing an OpenAI stream stops the engine.',
+    route: 'openai-completions',
+    cancel: { how: 'leave', afterEvents: 5 },
+  },
 ];
 
 /** A request that would run long: EOS is held back on text routes and not sent on raw. */
@@ -66,12 +107,16 @@ async function runScenario(lab: Lab, s: Scenario): Promise<Outcome> {
   }
   const met: GapCount[] = [...gaps].map(([gap, n]) => ({ id: gap.id, law: gap.law, thread: gap.thread, met: n }));
   const listed = expectedGap(lab, s.route);
-  return structural(inTime, 'cancels in time', failures, { gaps: met, gapsGone: listed !== undefined && inTime > 0 && met.length === 0 ? [listed] : [] });
+  return structural(inTime, 'cancels in time', failures, {
+    gaps: met,
+    gapsGone: listed !== undefined && inTime > 0 && met.length === 0 ? [listed] : [],
+  });
 }
 
 /** The gap that the profile lists for this route, if it does: the day it no longer shows, the run says so. */
 function expectedGap(lab: Lab, route: RouteId): string | undefined {
-  if (route === 'ensemble' || route === 'generate') return lab.profile.core.ensembleCancelReachesRunningStep.value ? undefined : 'ensemble-cancel-runs-on';
+  if (route === 'ensemble' || route === 'generate')
+    return lab.profile.core.ensembleCancelReachesRunningStep.value ? undefined : 'ensemble-cancel-runs-on';
   if (route.startsWith('openai')) return lab.profile.openai.disconnectCancels.value ? undefined : 'openai-disconnect-runs-on';
   return undefined;
 }
@@ -92,7 +137,16 @@ async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | 'too-late'
   const truth = s.route === 'raw' && !s.queued ? await lab.truth(request) : undefined;
   const start = await untilIdle(lab);
 
-  const fillers = s.queued ? Array.from({ length: before.maxRequests }, (_, f) => lab.run({ request: { ...victim(lab, 'raw', f + 1), limits: { maxTokens: 120, stopAtEos: false } }, route: 'raw', mode: 'stream', repeat: f })) : [];
+  const fillers = s.queued
+    ? Array.from({ length: before.maxRequests }, (_, f) =>
+        lab.run({
+          request: { ...victim(lab, 'raw', f + 1), limits: { maxTokens: 120, stopAtEos: false } },
+          route: 'raw',
+          mode: 'stream',
+          repeat: f,
+        }),
+      )
+    : [];
   if (s.queued) await Promise.race([slotsTaken(lab, before.maxRequests), Promise.all(fillers)]);
   const beside = s.queued ? [] : neighbours.map((n) => lab.run({ request: n, route: 'raw', mode: 'stream', repeat: i }));
   const transcript = await lab.runCancelled(c, s.cancel);
@@ -106,9 +160,15 @@ async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | 'too-late'
 
   const asked = request.limits.maxTokens;
   const received = s.route === 'raw' ? transcript.ids.length : transcript.events;
-  if (received >= asked || transcript.ending === 'complete' && s.cancel.how !== 'stop-tensor') return 'too-late';
+  if (received >= asked || (transcript.ending === 'complete' && s.cancel.how !== 'stop-tensor')) return 'too-late';
 
-  const fail = (law: string, code: string, text: string): Failure => ({ law, code, text, case: viewOf(c), replay: `${lab.parts.replayBase} ${s.id}` });
+  const fail = (law: string, code: string, text: string): Failure => ({
+    law,
+    code,
+    text,
+    case: viewOf(c),
+    replay: `${lab.parts.replayBase} ${s.id}`,
+  });
   const failures: Failure[] = [];
   const steps = after.iteration - start.iteration;
   // Alone, an answer that nobody stops takes one step per token; fillers run beside each other, 120 steps in all.
@@ -124,12 +184,21 @@ async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | 'too-late'
   failures.push(...leftBehind(after).map((text) => fail('cancel-frees', 'blocks-held', text)));
   for (const [n, t] of besideDone.entries()) {
     const same = t.ids.length === truths[n]!.ids.length && t.ids.every((id, j) => id === truths[n]!.ids[j]);
-    if (!same) failures.push(fail('neighbours-unchanged', 'neighbour-changed', `${neighbours[n]!.id}, which ran beside the cancelled request, answered ${t.ids.length} ids that differ from its own answer alone`));
+    if (!same)
+      failures.push(
+        fail(
+          'neighbours-unchanged',
+          'neighbour-changed',
+          `${neighbours[n]!.id}, which ran beside the cancelled request, answered ${t.ids.length} ids that differ from its own answer alone`,
+        ),
+      );
   }
   for (const t of filled) {
-    if (t.ids.length !== 120) failures.push(fail('neighbours-unchanged', 'neighbour-cut', `a request that held a slot gave ${t.ids.length} of 120 ids`));
+    if (t.ids.length !== 120)
+      failures.push(fail('neighbours-unchanged', 'neighbour-cut', `a request that held a slot gave ${t.ids.length} of 120 ids`));
   }
-  if (s.queued && transcript.ids.length > 0) failures.push(fail('cancel-frees', 'ran-while-queued', `a request cancelled in the queue still gave ${transcript.ids.length} ids`));
+  if (s.queued && transcript.ids.length > 0)
+    failures.push(fail('cancel-frees', 'ran-while-queued', `a request cancelled in the queue still gave ${transcript.ids.length} ids`));
   return { gap, failures };
 }
 

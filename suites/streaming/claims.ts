@@ -16,9 +16,27 @@ import { STRATA, type Stratum } from './strata.ts';
 
 /** The laws of one stream, by route: everything that can be said of it alone or against raw's answer. */
 const STREAM_LAWS: readonly string[] = [
-  'answers-at-all', 'framing', 'request-id-echoed', 'final-flag-once', 'done-marker', 'role-first', 'ids-in-vocabulary', 'sequence-lengths-true',
-  'deltas-equal-whole', 'eos-ending', 'length-ending', 'stop-words', 'count-limit', 'min-tokens', 'no-empty-event', 'no-broken-utf8', 'no-control-text',
-  'greedy-is-argmax', 'log-probs-real', 'finish-reason-true', 'usage-counts',
+  'answers-at-all',
+  'framing',
+  'request-id-echoed',
+  'final-flag-once',
+  'done-marker',
+  'role-first',
+  'ids-in-vocabulary',
+  'sequence-lengths-true',
+  'deltas-equal-whole',
+  'eos-ending',
+  'length-ending',
+  'stop-words',
+  'count-limit',
+  'min-tokens',
+  'no-empty-event',
+  'no-broken-utf8',
+  'no-control-text',
+  'greedy-is-argmax',
+  'log-probs-real',
+  'finish-reason-true',
+  'usage-counts',
 ];
 
 const ROUTE_LIST: readonly RouteId[] = ['raw', 'ensemble', 'generate', 'openai-completions', 'openai-chat'];
@@ -91,7 +109,23 @@ const shortest: Claim = {
     }
     const wrong = cases.filter((c) => c.transcript.ids.length !== c.transcript.case.request.limits.maxTokens);
     if (wrong.length > 0) {
-      return structural(cases.length, 'cut streams', wrong.slice(0, 3).map((c) => failureOf(lab, 'one-token', c.transcript, { law: 'length-ending', code: 'count', text: `${c.transcript.ids.length} ids came for max_tokens ${c.transcript.case.request.limits.maxTokens}, without end_id` }, c.truth)));
+      return structural(
+        cases.length,
+        'cut streams',
+        wrong.slice(0, 3).map((c) =>
+          failureOf(
+            lab,
+            'one-token',
+            c.transcript,
+            {
+              law: 'length-ending',
+              code: 'count',
+              text: `${c.transcript.ids.length} ids came for max_tokens ${c.transcript.case.request.limits.maxTokens}, without end_id`,
+            },
+            c.truth,
+          ),
+        ),
+      );
     }
     return judged(lab, 'one-token', cases, [law('length-ending'), law('final-flag-once'), law('no-empty-event')], 'cut streams');
   },
@@ -120,7 +154,12 @@ const asItGoes: Claim = {
       if (shares.length === 0) continue;
       n++;
       const share = Math.min(...shares);
-      if (share > 0.5) failures.push({ law: 'streams-as-it-goes', code: 'held-back', text: `${route}: the first event of a long answer came after ${Math.round(share * 100)} % of the time, at best` });
+      if (share > 0.5)
+        failures.push({
+          law: 'streams-as-it-goes',
+          code: 'held-back',
+          text: `${route}: the first event of a long answer came after ${Math.round(share * 100)} % of the time, at best`,
+        });
     }
     return structural(n, 'routes', failures);
   },

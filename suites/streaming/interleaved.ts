@@ -15,12 +15,20 @@ export const interleaved: Claim = {
   laws: ['request-id-echoed', 'final-flag-once', 'deltas-equal-whole'],
   async run(lab): Promise<Outcome> {
     const failures: Failure[] = [];
-    const fail = (law: string, code: string, text: string) => failures.push({ law, code, text, replay: `${lab.parts.replayBase} interleaved` });
+    const fail = (law: string, code: string, text: string) =>
+      failures.push({ law, code, text, replay: `${lab.parts.replayBase} interleaved` });
     const requests = lab.plan.draw('interleaved', lab.count(8, 4)).map((p) => requestOf(p, { maxTokens: 12 }));
     const truths = await Promise.all(requests.map((r) => lab.truth(r)));
     using client = new PlainGrpc(lab.parts.endpoints.grpc);
-    const eos = [int32('end_id', [1, 1], [lab.tokenizer.eosId ?? -1]), int32('pad_id', [1, 1], [lab.tokenizer.padId ?? lab.tokenizer.eosId ?? 0]), bool('streaming', [1, 1], [true])];
-    const reply = await client.stream(requests.map((r, i) => inferMessage(raw(truths[i]!.promptIds, r.limits.maxTokens, eos, { id: r.id }))), 30_000);
+    const eos = [
+      int32('end_id', [1, 1], [lab.tokenizer.eosId ?? -1]),
+      int32('pad_id', [1, 1], [lab.tokenizer.padId ?? lab.tokenizer.eosId ?? 0]),
+      bool('streaming', [1, 1], [true]),
+    ];
+    const reply = await client.stream(
+      requests.map((r, i) => inferMessage(raw(truths[i]!.promptIds, r.limits.maxTokens, eos, { id: r.id }))),
+      30_000,
+    );
     if (reply.code !== 'OK') fail('framing', 'status', `the stream ended with ${reply.code} ${reply.details}`);
     for (const [i, r] of requests.entries()) {
       const own = reply.messages.filter((m) => m.id === r.id);
@@ -33,7 +41,12 @@ export const interleaved: Claim = {
       if (ids.join() !== truths[i]!.ids.join()) fail('deltas-equal-whole', 'ids', `${r.id} got the ids ${ids}, alone ${truths[i]!.ids}`);
     }
     const strangers = reply.messages.filter((m) => !requests.some((r) => r.id === m.id));
-    if (strangers.length > 0) fail('request-id-echoed', 'foreign-id', `${strangers.length} messages carry the id ${JSON.stringify(strangers[0]!.id)}, which no request had`);
+    if (strangers.length > 0)
+      fail(
+        'request-id-echoed',
+        'foreign-id',
+        `${strangers.length} messages carry the id ${JSON.stringify(strangers[0]!.id)}, which no request had`,
+      );
     return structural(requests.length, 'requests on one stream', failures);
   },
 };

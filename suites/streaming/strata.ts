@@ -37,24 +37,38 @@ export const STRATA: readonly Stratum[] = [
   },
   {
     id: 'length',
-    arbitrary: (lab) => base(pool(lab, (p) => p.eosAtOnce !== true), fc.integer({ min: 1, max: 6 })),
+    arbitrary: (lab) =>
+      base(
+        pool(lab, (p) => p.eosAtOnce !== true),
+        fc.integer({ min: 1, max: 6 }),
+      ),
     request: async (_, d) => requestOf(d.prompt, { maxTokens: d.maxTokens }, `-max-${d.maxTokens}`),
   },
   {
     id: 'split',
-    arbitrary: (lab) => base(pool(lab, (p) => p.split === true), fc.integer({ min: 1, max: 40 })),
+    arbitrary: (lab) =>
+      base(
+        pool(lab, (p) => p.split === true),
+        fc.integer({ min: 1, max: 40 }),
+      ),
     request: async (_, d) => requestOf(d.prompt, { maxTokens: d.maxTokens }, `-max-${d.maxTokens}`),
   },
   {
     id: 'stop-words',
-    arbitrary: (lab) => base(pool(lab, (p) => p.eosAtOnce !== true), fc.integer({ min: 20, max: 40 })),
+    arbitrary: (lab) =>
+      base(
+        pool(lab, (p) => p.eosAtOnce !== true),
+        fc.integer({ min: 20, max: 40 }),
+      ),
     async request(lab, d) {
       const whole = await lab.truth(requestOf(d.prompt, { maxTokens: d.maxTokens }));
       const id = whole.ids[d.stopAt % Math.max(1, whole.ids.length)];
       if (id === undefined) return undefined;
       const word = lab.tokenizer.decode([id]);
       const again = lab.tokenizer.encode(word, { addSpecialTokens: false });
-      return again.length === 1 && again[0] === id ? requestOf(d.prompt, { maxTokens: d.maxTokens, stopWords: [word] }, `-stop-${id}`) : undefined;
+      return again.length === 1 && again[0] === id
+        ? requestOf(d.prompt, { maxTokens: d.maxTokens, stopWords: [word] }, `-stop-${id}`)
+        : undefined;
     },
   },
   {

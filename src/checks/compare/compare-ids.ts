@@ -40,7 +40,9 @@ export function compareIds(expected: Answer, observed: ObservedIds, options: Com
     return structural(`${observed.ids.length - at} ids follow token ${at - 1}, where ${expected.finish} ends the answer`);
   }
   if (observedId === undefined) {
-    return structural(`the answer stops after ${at} of ${expected.ids.length} ids${observed.finish === undefined ? '' : ` by ${observed.finish}`}`);
+    return structural(
+      `the answer stops after ${at} of ${expected.ids.length} ids${observed.finish === undefined ? '' : ` by ${observed.finish}`}`,
+    );
   }
   return judgeFlip(divergence, options);
 }
@@ -57,7 +59,11 @@ function compareEnd(expected: Answer, observed: ObservedIds, options: CompareOpt
     const foreign = findForeign(observed.text, expected, options);
     const verdict = foreign === undefined ? 'structural' : 'contaminated';
     const why = foreign === undefined ? 'the text is not the decode of the ids' : `the text holds ${foreign}`;
-    return { verdict, divergence: { token: undefined, char, ...ends }, text: `the same ${token} ids, but ${why} from character ${char} on` };
+    return {
+      verdict,
+      divergence: { token: undefined, char, ...ends },
+      text: `the same ${token} ids, but ${why} from character ${char} on`,
+    };
   }
   return IDENTICAL;
 }

@@ -34,7 +34,11 @@ export function compareText(expected: Answer, observed: string, options: Compare
   });
   if (flip !== undefined) return judgeFlip(divergenceAt(flip, expected.runnerUps[flip]), options);
   if (token === expected.ids.length && expected.finish !== 'eos') {
-    return { verdict: 'structural', divergence: at, text: `${observed.length - char} characters follow the end of the answer (${expected.finish})` };
+    return {
+      verdict: 'structural',
+      divergence: at,
+      text: `${observed.length - char} characters follow the end of the answer (${expected.finish})`,
+    };
   }
   const divergence = divergenceAt(token, undefined);
   if (divergence.margin === undefined || options.sampled === true) return judgeFlip(divergence, options);
@@ -86,7 +90,8 @@ function likeliestFlip({ expected, observed, token, char, ends, spell, eosId }: 
     if (runnerUp === undefined || margin === undefined) continue;
     const before = expected.ids.slice(0, p);
     const sameCharacter = (ends[p - 1] ?? 0) === (ends[token - 1] ?? 0);
-    const explains = runnerUp === eosId ? spell(before) === observed : follows(before, runnerUp, observed, sameCharacter ? -1 : char, spell);
+    const explains =
+      runnerUp === eosId ? spell(before) === observed : follows(before, runnerUp, observed, sameCharacter ? -1 : char, spell);
     if (explains && (best === undefined || margin < (expected.margins[best] as number))) best = p;
   }
   return best;

@@ -3,7 +3,17 @@ import { describe, expect, test } from 'vitest';
 import type { Answer } from '#checks/laws/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import {
-  type CompareOptions, NO_NOISE, POLICIES, VERDICTS, compareIds, compareText, failsUnder, firstDivergence, measureNoise, tally, windowAround,
+  type CompareOptions,
+  NO_NOISE,
+  POLICIES,
+  VERDICTS,
+  compareIds,
+  compareText,
+  failsUnder,
+  firstDivergence,
+  measureNoise,
+  tally,
+  windowAround,
 } from './index.ts';
 
 const tokenizer = loadTokenizer('docker/checkpoint/tiny');
@@ -39,7 +49,12 @@ const AT = HEAD.length;
 
 describe('ids', () => {
   test('part at the first difference, or where one ends', () => {
-    expect([firstDivergence([1, 2, 3], [1, 2, 3]), firstDivergence([1, 2], [1, 3]), firstDivergence([1, 2], [1]), firstDivergence([], [])]).toEqual([-1, 1, 1, -1]);
+    expect([
+      firstDivergence([1, 2, 3], [1, 2, 3]),
+      firstDivergence([1, 2], [1, 3]),
+      firstDivergence([1, 2], [1]),
+      firstDivergence([], []),
+    ]).toEqual([-1, 1, 1, -1]);
   });
 
   test.each([
@@ -49,7 +64,10 @@ describe('ids', () => {
     ['unexplained', 0.01, one(' pear')],
   ])('are judged %s at margin %f', (verdict, margin, runnerUp) => {
     const found = compareIds(accepted(margin, runnerUp), { ids: flipped, finish: 'eos' }, options);
-    expect(found).toMatchObject({ verdict, divergence: { token: AT, char: 'I like the'.length, expectedId: RED, observedId: BLUE, margin, runnerUp } });
+    expect(found).toMatchObject({
+      verdict,
+      divergence: { token: AT, char: 'I like the'.length, expectedId: RED, observedId: BLUE, margin, runnerUp },
+    });
     expect(found.text).toContain('" red" became');
   });
 
@@ -66,7 +84,10 @@ describe('ids', () => {
     expect(compareIds(answer, { ids: HEAD, finish: 'length' }, options).verdict).toBe('structural');
     expect(compareIds(accepted(5, BLUE, 'length'), { ids: [...accepted(5).ids, 9] }, options).verdict).toBe('structural');
     const late = { ...accepted(5), margins: accepted(5).margins.with(-1, 0.01), runnerUps: accepted(5).runnerUps.with(-1, 9) };
-    expect(compareIds(late, { ids: [...late.ids, 9], finish: 'eos' }, options)).toMatchObject({ verdict: 'near-tie', divergence: { expectedId: EOS, observedId: 9 } });
+    expect(compareIds(late, { ids: [...late.ids, 9], finish: 'eos' }, options)).toMatchObject({
+      verdict: 'near-tie',
+      divergence: { expectedId: EOS, observedId: 9 },
+    });
   });
 
   test('out of range, EOS in sight, another end or a text that is not theirs are structural', () => {
@@ -75,10 +96,13 @@ describe('ids', () => {
     expect(compareIds(answer, { ids: [...HEAD, -1] }, options).verdict).toBe('structural');
     expect(compareIds(answer, { ids: [...answer.ids, EOS] }, options).verdict).toBe('structural');
     expect(compareIds(answer, { ids: answer.ids, finish: 'length' }, options).verdict).toBe('structural');
-    expect(compareIds(answer, { ids: answer.ids, text: 'I like the  red.' }, options)).toMatchObject({ verdict: 'structural', divergence: { char: 11 } });
+    expect(compareIds(answer, { ids: answer.ids, text: 'I like the  red.' }, options)).toMatchObject({
+      verdict: 'structural',
+      divergence: { char: 11 },
+    });
   });
 
-  test("of another request are contaminated, whatever the margin", () => {
+  test('of another request are contaminated, whatever the margin', () => {
     const foreign = [{ request: 'colours-07', text: tokenizer.decode(flipped) }];
     expect(compareIds(accepted(0), { ids: flipped }, { ...options, foreign })).toMatchObject({ verdict: 'contaminated' });
     const marks = [{ request: 'colours-07', marks: ['blue'] }];
@@ -88,10 +112,12 @@ describe('ids', () => {
 
   test('are identical to themselves and to nothing else', () => {
     const ids = fc.array(fc.integer({ min: 6, max: 511 }), { maxLength: 30 });
-    fc.assert(fc.property(ids, ids, (a, b) => {
-      const answer: Answer = { ...accepted(5), ids: a, text: tokenizer.decode(a), margins: [], runnerUps: [] };
-      expect(compareIds(answer, { ids: b }, options).verdict === 'identical').toBe(JSON.stringify(a) === JSON.stringify(b));
-    }));
+    fc.assert(
+      fc.property(ids, ids, (a, b) => {
+        const answer: Answer = { ...accepted(5), ids: a, text: tokenizer.decode(a), margins: [], runnerUps: [] };
+        expect(compareIds(answer, { ids: b }, options).verdict === 'identical').toBe(JSON.stringify(a) === JSON.stringify(b));
+      }),
+    );
   });
 });
 
@@ -110,7 +136,13 @@ describe('text', () => {
   });
 
   test('finds the token that holds the differing character', () => {
-    expect(compareText(accepted(0), 'I like the blue.', options).divergence).toMatchObject({ token: AT, char: 11, expectedId: RED, observedId: BLUE, margin: 0 });
+    expect(compareText(accepted(0), 'I like the blue.', options).divergence).toMatchObject({
+      token: AT,
+      char: 11,
+      expectedId: RED,
+      observedId: BLUE,
+      margin: 0,
+    });
   });
 
   test('finds a flip inside a character of several tokens', () => {
@@ -118,40 +150,62 @@ describe('text', () => {
     const moon = encode('本');
     const at = sun.findIndex((id, k) => id !== moon[k]);
     const answer: Answer = {
-      ...accepted(5), ids: sun, text: '日', margins: sun.map((_, k) => (k === at ? 0.01 : 5)).concat(5), runnerUps: sun.map((_, k) => (k === at ? (moon[k] as number) : 200)).concat(200),
+      ...accepted(5),
+      ids: sun,
+      text: '日',
+      margins: sun.map((_, k) => (k === at ? 0.01 : 5)).concat(5),
+      runnerUps: sun.map((_, k) => (k === at ? (moon[k] as number) : 200)).concat(200),
     };
     expect(compareText(answer, '本', options)).toMatchObject({ verdict: 'near-tie', divergence: { token: at } });
   });
 
   test('that goes on after the limit, or holds foreign words, is no noise', () => {
     expect(compareText(accepted(0, BLUE, 'length'), 'I like the red. And', options).verdict).toBe('structural');
-    expect(compareText(accepted(0), 'I like the blue.', { ...options, foreign: [{ request: 'x', marks: ['blue'] }] }).verdict).toBe('contaminated');
+    expect(compareText(accepted(0), 'I like the blue.', { ...options, foreign: [{ request: 'x', marks: ['blue'] }] }).verdict).toBe(
+      'contaminated',
+    );
   });
 
   test('of chunks decoded alone is compared in its own form', () => {
     const ids = [...HEAD, ...encode('日'), RED];
-    const answer: Answer = { ...accepted(5), ids, text: tokenizer.decode(ids), margins: ids.map((_, k) => (k === ids.length - 1 ? 0 : 5)).concat(5), runnerUps: ids.map(() => BLUE).concat(200) };
+    const answer: Answer = {
+      ...accepted(5),
+      ids,
+      text: tokenizer.decode(ids),
+      margins: ids.map((_, k) => (k === ids.length - 1 ? 0 : 5)).concat(5),
+      runnerUps: ids.map(() => BLUE).concat(200),
+    };
     const alone = (list: readonly number[]) => list.map((id) => tokenizer.decode([id])).join('');
     expect(compareText(answer, alone(ids), { ...options, form: 'chunk-alone' }).verdict).toBe('identical');
-    expect(compareText(answer, alone(ids.with(-1, BLUE)), { ...options, form: 'chunk-alone' })).toMatchObject({ verdict: 'tie', divergence: { token: ids.length - 1 } });
+    expect(compareText(answer, alone(ids.with(-1, BLUE)), { ...options, form: 'chunk-alone' })).toMatchObject({
+      verdict: 'tie',
+      divergence: { token: ids.length - 1 },
+    });
     expect(compareText(answer, alone(ids), options).verdict).not.toBe('identical');
   });
 
   test('agrees with the verdict on ids for any single flip to the runner-up', () => {
     const id = fc.integer({ min: 6, max: 511 });
-    fc.assert(fc.property(fc.array(id, { minLength: 1, maxLength: 12 }), fc.nat(), id, fc.boolean(), (ids, place, other, near) => {
-      const at = place % ids.length;
-      const answer: Answer = {
-        ...accepted(5), ids, text: tokenizer.decode(ids), finish: 'length', margins: ids.map((_, k) => (k === at ? (near ? 0.05 : 2) : 9)), runnerUps: ids.map((_, k) => (k === at ? other : 0)),
-      };
-      const observed = ids.with(at, other);
-      const text = tokenizer.decode(observed);
-      // Bytes that are no characters all look alike in text: there only the ids can tell.
-      // A runner-up that spells the beginning of the same text parts from it later than it flips: text alone cannot tell.
-      fc.pre(!answer.text.startsWith(tokenizer.decode(observed.slice(0, at + 1))));
-      fc.pre(text !== answer.text && !text.includes('\ufffd') && !answer.text.includes('\ufffd'));
-      expect(compareText(answer, text, options).verdict).toBe(compareIds(answer, { ids: observed }, options).verdict);
-    }));
+    fc.assert(
+      fc.property(fc.array(id, { minLength: 1, maxLength: 12 }), fc.nat(), id, fc.boolean(), (ids, place, other, near) => {
+        const at = place % ids.length;
+        const answer: Answer = {
+          ...accepted(5),
+          ids,
+          text: tokenizer.decode(ids),
+          finish: 'length',
+          margins: ids.map((_, k) => (k === at ? (near ? 0.05 : 2) : 9)),
+          runnerUps: ids.map((_, k) => (k === at ? other : 0)),
+        };
+        const observed = ids.with(at, other);
+        const text = tokenizer.decode(observed);
+        // Bytes that are no characters all look alike in text: there only the ids can tell.
+        // A runner-up that spells the beginning of the same text parts from it later than it flips: text alone cannot tell.
+        fc.pre(!answer.text.startsWith(tokenizer.decode(observed.slice(0, at + 1))));
+        fc.pre(text !== answer.text && !text.includes('\ufffd') && !answer.text.includes('\ufffd'));
+        expect(compareText(answer, text, options).verdict).toBe(compareIds(answer, { ids: observed }, options).verdict);
+      }),
+    );
   });
 });
 
@@ -178,7 +232,13 @@ describe('policy', () => {
     const found = tally([...Array.from({ length: 59 }, () => same), tie], 300, POLICIES.margins);
     expect(found).toMatchObject({ n: 60, k: 0, worst: 'tie', counts: { identical: 59, tie: 1 } });
     expect(found.divergenceBound).toBeCloseTo(0.077, 3);
-    expect(tally(Array.from({ length: 299 }, () => same), 30_000, POLICIES.exact).divergenceBound).toBeLessThan(0.01);
+    expect(
+      tally(
+        Array.from({ length: 299 }, () => same),
+        30_000,
+        POLICIES.exact,
+      ).divergenceBound,
+    ).toBeLessThan(0.01);
   });
 });
 
@@ -188,7 +248,10 @@ describe('window', () => {
     const shown = windowAround(long, long.with(15, BLUE), 15, tokenizer);
     expect(shown.expected).toMatchObject({ at: 8, text: 'HIJKLMNOPQRSTUVWX' });
     expect(shown.observed).toMatchObject({ at: 8, text: 'HIJKLMNO blueQRSTUVWX' });
-    expect(shown.changes.filter((c) => c.kind !== 'same').map((c) => [c.kind, ...c.tokens])).toEqual([['removed', 'P'], ['added', ' blue']]);
+    expect(shown.changes.filter((c) => c.kind !== 'same').map((c) => [c.kind, ...c.tokens])).toEqual([
+      ['removed', 'P'],
+      ['added', ' blue'],
+    ]);
   });
 
   test('is quick for answers of thousands of tokens that stay different', () => {

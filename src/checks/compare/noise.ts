@@ -14,7 +14,9 @@ export const NO_NOISE: Noise = { e: FLOAT32_RESOLUTION, positions: 0 };
  * Measures noise from repeats of one request, for positions before any divergence: there the inputs of the model are
  * equal and every difference is arithmetic. An argmax can flip only where the margin is below 2e.
  */
-export function measureNoise(groups: Iterable<readonly { readonly ids: ArrayLike<number>; readonly logProbs: ArrayLike<number> }[]>): Noise {
+export function measureNoise(
+  groups: Iterable<readonly { readonly ids: ArrayLike<number>; readonly logProbs: ArrayLike<number> }[]>,
+): Noise {
   let e = FLOAT32_RESOLUTION;
   let positions = 0;
   for (const [first, ...others] of groups) {

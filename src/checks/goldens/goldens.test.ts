@@ -60,7 +60,14 @@ describe('a golden', () => {
 
   test('is written one value per line, lists wrapped at sixteen, blocks by id', () => {
     const store = open();
-    store.save('replies', [{ request: request('b'), answer: answer(18) }, { request: request('a'), answer: answer(1) }], save);
+    store.save(
+      'replies',
+      [
+        { request: request('b'), answer: answer(18) },
+        { request: request('a'), answer: answer(1) },
+      ],
+      save,
+    );
     expect(file(store).split('\n').slice(0, 16)).toEqual([
       '{',
       '"format": 1,',
@@ -83,30 +90,65 @@ describe('a golden', () => {
   });
 
   test('survives any text and any id', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.string({ minLength: 1 }).filter((id) => id !== '__proto__'), (text, id) => {
-      const store = open();
-      store.save('any', [{ request: request(id, text), answer: { ...answer(), text } }], save);
-      expect(open().get('any', request(id, text)).answer.text).toBe(text);
-    }), { numRuns: 30 });
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.string({ minLength: 1 }).filter((id) => id !== '__proto__'),
+        (text, id) => {
+          const store = open();
+          store.save('any', [{ request: request(id, text), answer: { ...answer(), text } }], save);
+          expect(open().get('any', request(id, text)).answer.text).toBe(text);
+        },
+      ),
+      { numRuns: 30 },
+    );
   });
 });
 
 describe('recording again', () => {
   test('the same answers changes no byte, even if the last digits moved', () => {
     const store = open();
-    store.save('replies', [{ request: request('a'), answer: answer() }, { request: request('b'), answer: answer() }], save);
+    store.save(
+      'replies',
+      [
+        { request: request('a'), answer: answer() },
+        { request: request('b'), answer: answer() },
+      ],
+      save,
+    );
     const before = [file(store), readFileSync(join(store.folder, 'index.json'), 'utf8')];
     const moved = { ...answer(), margins: answer().margins.map((m) => m + 2e-5) };
-    const result = store.save('replies', [{ request: request('a'), answer: moved }, { request: request('b'), answer: answer() }], { ...save, provenance: later });
+    const result = store.save(
+      'replies',
+      [
+        { request: request('a'), answer: moved },
+        { request: request('b'), answer: answer() },
+      ],
+      { ...save, provenance: later },
+    );
     expect(result).toEqual({ added: [], changed: [], dropped: [], unchanged: 2 });
     expect([file(store), readFileSync(join(store.folder, 'index.json'), 'utf8')]).toEqual(before);
   });
 
   test('another answer changes its own block only', () => {
     const store = open();
-    store.save('replies', [{ request: request('a'), answer: answer() }, { request: request('b'), answer: answer() }], save);
+    store.save(
+      'replies',
+      [
+        { request: request('a'), answer: answer() },
+        { request: request('b'), answer: answer() },
+      ],
+      save,
+    );
     const before = file(store).split('\n');
-    const result = store.save('replies', [{ request: request('a'), answer: answer() }, { request: request('b'), answer: { ...answer(), text: 'no' } }], { ...save, provenance: later });
+    const result = store.save(
+      'replies',
+      [
+        { request: request('a'), answer: answer() },
+        { request: request('b'), answer: { ...answer(), text: 'no' } },
+      ],
+      { ...save, provenance: later },
+    );
     expect(result).toMatchObject({ changed: ['b'], unchanged: 1 });
     const after = file(store).split('\n');
     expect(after.filter((line, i) => line !== before[i]).map((line) => line.trim().split(':')[0])).toEqual(['"text"', '"recorded"']);
@@ -116,7 +158,10 @@ describe('recording again', () => {
 
   test('drops what is no longer asked for, unless told to keep it', () => {
     const store = open();
-    const [a, b] = [{ request: request('a'), answer: answer() }, { request: request('b'), answer: answer() }];
+    const [a, b] = [
+      { request: request('a'), answer: answer() },
+      { request: request('b'), answer: answer() },
+    ];
     store.save('replies', [a, b], save);
     expect(store.save('replies', [a], { ...save, keepOthers: true })).toMatchObject({ dropped: [], unchanged: 1 });
     expect(store.save('replies', [a], save)).toMatchObject({ dropped: ['b'], unchanged: 1 });
@@ -124,7 +169,9 @@ describe('recording again', () => {
   });
 
   test('from a failing run writes nothing', () => {
-    expect(codeOf(() => open().save('replies', [{ request: request('a'), answer: answer() }], { provenance, failures: 1 }))).toBe('golden-run-failed');
+    expect(codeOf(() => open().save('replies', [{ request: request('a'), answer: answer() }], { provenance, failures: 1 }))).toBe(
+      'golden-run-failed',
+    );
     expect(readdirSync(root)).toEqual([]);
   });
 });

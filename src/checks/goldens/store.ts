@@ -90,9 +90,12 @@ export function openGoldenStore(options: StoreOptions): GoldenStore {
     get(suite, request) {
       const golden = load(suite).get(request.id);
       const record = `Record it: npx lockstep goldens record`;
-      if (golden === undefined) throw new LockstepError('golden-missing', `${path(suite)} has no golden for ${request.id}`, { hint: record });
+      if (golden === undefined)
+        throw new LockstepError('golden-missing', `${path(suite)} has no golden for ${request.id}`, { hint: record });
       if (!sameRequest(golden.request, request)) {
-        throw new LockstepError('golden-missing', `${path(suite)} has a golden for another request under the id ${request.id}`, { hint: record });
+        throw new LockstepError('golden-missing', `${path(suite)} has a golden for another request under the id ${request.id}`, {
+          hint: record,
+        });
       }
       return golden;
     },
@@ -118,7 +121,8 @@ export function openGoldenStore(options: StoreOptions): GoldenStore {
       if (result.added.length + result.changed.length + result.dropped.length > 0) {
         // The index first: a golden without provenance is worse than provenance without goldens.
         const known = index();
-        const recordings = result.added.length + result.changed.length > 0 ? { ...known.recordings, [recorded]: provenance } : known.recordings;
+        const recordings =
+          result.added.length + result.changed.length > 0 ? { ...known.recordings, [recorded]: provenance } : known.recordings;
         writeFileAtomic(indexPath, printIndex({ ...known, recordings }));
         writeFileAtomic(path(suite), printSuite(after.values()));
         loaded.delete(suite);
@@ -137,11 +141,17 @@ function sameRequest(a: Request, b: Request): boolean {
 const SAME_NUMBER = 1e-4;
 
 function sameAnswer(a: Answer, b: Answer): boolean {
-  const close = (x: readonly number[], y: readonly number[]) => x.length === y.length && x.every((v, i) => Math.abs(v - (y[i] as number)) <= SAME_NUMBER);
+  const close = (x: readonly number[], y: readonly number[]) =>
+    x.length === y.length && x.every((v, i) => Math.abs(v - (y[i] as number)) <= SAME_NUMBER);
   const equal = (x: readonly number[], y: readonly number[]) => x.length === y.length && x.every((v, i) => v === y[i]);
   return (
-    a.finish === b.finish && a.text === b.text && equal(a.ids, b.ids) && equal(a.promptIds, b.promptIds) && equal(a.runnerUps, b.runnerUps) &&
-    close(a.margins, b.margins) && close(a.logProbs, b.logProbs)
+    a.finish === b.finish &&
+    a.text === b.text &&
+    equal(a.ids, b.ids) &&
+    equal(a.promptIds, b.promptIds) &&
+    equal(a.runnerUps, b.runnerUps) &&
+    close(a.margins, b.margins) &&
+    close(a.logProbs, b.logProbs)
   );
 }
 

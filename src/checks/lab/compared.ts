@@ -16,7 +16,14 @@ export interface Compared {
 }
 
 /** Compares answers with accepted ones and says what that proves: counts by verdict and a bound. */
-export function compared(lab: Lab, claimId: string, law: string, cases: readonly Compared[], unit: string, more: Partial<Outcome> = {}): Outcome {
+export function compared(
+  lab: Lab,
+  claimId: string,
+  law: string,
+  cases: readonly Compared[],
+  unit: string,
+  more: Partial<Outcome> = {},
+): Outcome {
   let tokens = 0;
   const failures: Failure[] = [];
   const comparisons: Comparison[] = [];
@@ -37,8 +44,19 @@ export function compared(lab: Lab, claimId: string, law: string, cases: readonly
     });
   }
   const total = tally(comparisons, tokens, lab.policy);
-  const notes = Object.entries(total.counts).filter(([v, n]) => v !== 'identical' && n > 0).map(([v, n]) => `${n} ${v}`);
-  return { n: total.n, k: total.n - total.counts.identical, unit, rate: true, failures: summarised(failures), verdict: total.worst, notes, ...more };
+  const notes = Object.entries(total.counts)
+    .filter(([v, n]) => v !== 'identical' && n > 0)
+    .map(([v, n]) => `${n} ${v}`);
+  return {
+    n: total.n,
+    k: total.n - total.counts.identical,
+    unit,
+    rate: true,
+    failures: summarised(failures),
+    verdict: total.worst,
+    notes,
+    ...more,
+  };
 }
 
 /** A comparison can break another law than the one it was made for: ids are seen on raw only, and some differences have a name. */
@@ -50,10 +68,17 @@ function lawOf(law: string, { transcript }: Compared, { verdict }: Comparison): 
 
 function compareOne(lab: Lab, c: Compared): Comparison {
   const { transcript: t, truth } = c;
-  const options = lab.compareOptions({ sampled: t.case.request.sampling.kind === 'sampled', ...(c.foreign === undefined ? {} : { foreign: c.foreign }) });
+  const options = lab.compareOptions({
+    sampled: t.case.request.sampling.kind === 'sampled',
+    ...(c.foreign === undefined ? {} : { foreign: c.foreign }),
+  });
   if (t.errors.length > 0 || t.ending !== 'complete') {
     const first = t.errors[0];
-    return { verdict: 'structural', divergence: undefined, text: first === undefined ? `no whole answer: the exchange ended as ${t.ending}` : `no answer: ${first.code} ${first.message}` };
+    return {
+      verdict: 'structural',
+      divergence: undefined,
+      text: first === undefined ? `no whole answer: the exchange ended as ${t.ending}` : `no answer: ${first.code} ${first.message}`,
+    };
   }
   if (t.case.route === 'raw') return compareIds(truth, { ids: t.ids, finish: answerOf(t, lab.tokenizer)?.finish }, options);
   const alone = t.case.mode === 'stream' && !lab.profile.models.streamedTextHoldsBackPartialCharacters.value;

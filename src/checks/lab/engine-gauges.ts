@@ -37,10 +37,16 @@ export async function untilIdle(lab: Lab, ms = 15_000): Promise<EngineGauges> {
   let last: EngineGauges | undefined;
   return pollUntil({ ms, everyMs: 5, what: 'the engine to become idle (nv_trt_llm_request_metrics active and waiting at 0)' }, async () => {
     last = await readGauges(lab);
-    if (last === undefined) throw new LockstepError('no-engine-metrics', 'the target serves no nv_trt_llm_* metrics', { hint: 'Give --metrics HOST:PORT; without it nothing can be said about slots and blocks.' });
+    if (last === undefined)
+      throw new LockstepError('no-engine-metrics', 'the target serves no nv_trt_llm_* metrics', {
+        hint: 'Give --metrics HOST:PORT; without it nothing can be said about slots and blocks.',
+      });
     return last.active === 0 && last.waiting === 0 ? last : undefined;
   }).catch((thrown: unknown) => {
     const error = LockstepError.from(thrown);
-    throw new LockstepError(error.code, error.message.replace(/^\[.*?\] /, ''), { hint: error.hint ?? 'Something still holds the engine: another client, or a request that never ends.', context: { last: JSON.stringify(last) } });
+    throw new LockstepError(error.code, error.message.replace(/^\[.*?\] /, ''), {
+      hint: error.hint ?? 'Something still holds the engine: another client, or a request that never ends.',
+      context: { last: JSON.stringify(last) },
+    });
   });
 }

@@ -71,7 +71,12 @@ const TAILS = [
  */
 function sharedTails(): Request[] {
   const texts = BEGINNINGS.flatMap((beginning, b) => TAILS.map((_, t) => beginning + TAILS[(b + t) % TAILS.length]!));
-  return texts.map((text, i) => ({ id: `${SHARED_TAIL}-${i + 1}`, prompt: { kind: 'text', text }, sampling: { kind: 'greedy' }, limits: { maxTokens: 24 } }));
+  return texts.map((text, i) => ({
+    id: `${SHARED_TAIL}-${i + 1}`,
+    prompt: { kind: 'text', text },
+    sampling: { kind: 'greedy' },
+    limits: { maxTokens: 24 },
+  }));
 }
 
 /** The identity that the accepted answers were recorded on; undefined when there are none yet. */

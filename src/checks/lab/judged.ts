@@ -20,18 +20,32 @@ const SHOWN = 5;
  * Holds transcripts to laws. A case exercised the claim when at least one of its laws applied to it; a law that applied
  * to none is a failure of its own, since it would hold by vacuum.
  */
-export function judged(lab: Lab, claimId: string, cases: readonly Judged[], laws: readonly Law[], unit: string, more: Partial<Outcome> = {}): Outcome {
+export function judged(
+  lab: Lab,
+  claimId: string,
+  cases: readonly Judged[],
+  laws: readonly Law[],
+  unit: string,
+  more: Partial<Outcome> = {},
+): Outcome {
   const byTranscript = new Map(cases.map((c) => [c.transcript, c]));
   const contextOf = (t: Transcript): LawContext => {
     const own = byTranscript.get(t);
     return { ...lab.lawContext(own?.truth), reference: own?.reference, foreignMarks: own?.foreignMarks };
   };
   const verdict = judge(byTranscript.keys(), laws, contextOf);
-  const failures: Failure[] = verdict.violations.map(({ transcript, violation }) => failureOf(lab, claimId, transcript, violation, byTranscript.get(transcript)?.truth));
+  const failures: Failure[] = verdict.violations.map(({ transcript, violation }) =>
+    failureOf(lab, claimId, transcript, violation, byTranscript.get(transcript)?.truth),
+  );
   for (const law of laws) {
-    if (verdict.exercised.get(law.id) === 0) failures.push({ law: law.id, code: 'not-exercised', text: `none of ${cases.length} cases exercised the law "${law.statement}"` });
+    if (verdict.exercised.get(law.id) === 0)
+      failures.push({ law: law.id, code: 'not-exercised', text: `none of ${cases.length} cases exercised the law "${law.statement}"` });
   }
-  const exercised = cases.filter(({ transcript }) => laws.some((law) => (law.routes === 'all' || law.routes.includes(transcript.case.route)) && law.applies(transcript, contextOf(transcript))));
+  const exercised = cases.filter(({ transcript }) =>
+    laws.some(
+      (law) => (law.routes === 'all' || law.routes.includes(transcript.case.route)) && law.applies(transcript, contextOf(transcript)),
+    ),
+  );
   const broken = new Set(verdict.violations.map((v) => v.transcript));
   return {
     n: exercised.length,

@@ -120,7 +120,12 @@ export class Lab {
   }
 
   async #probeMargins(): Promise<boolean> {
-    const request: Request = { id: 'margins-probe', prompt: { kind: 'text', text: 'a' }, sampling: { kind: 'greedy' }, limits: { maxTokens: 1 } };
+    const request: Request = {
+      id: 'margins-probe',
+      prompt: { kind: 'text', text: 'a' },
+      sampling: { kind: 'greedy' },
+      limits: { maxTokens: 1 },
+    };
     const t = await this.run({ request, route: 'raw', mode: 'unary', repeat: 0 }, { margins: true });
     return t.errors.length === 0 && t.margins.length > 0;
   }
@@ -155,9 +160,13 @@ export class Lab {
     const t = await this.run(c, { logProbs: true, margins: await this.marginsServed() });
     if (t.errors.length > 0 || t.ending !== 'complete') {
       const first = t.errors[0];
-      throw new LockstepError('no-answer', `${describeCase(c)} gave no answer: ${first === undefined ? `the stream ended as ${t.ending}` : `${first.code} ${first.message}`}`, {
-        hint: 'The raw model must answer before anything can be compared with it; see the server log.',
-      });
+      throw new LockstepError(
+        'no-answer',
+        `${describeCase(c)} gave no answer: ${first === undefined ? `the stream ended as ${t.ending}` : `${first.code} ${first.message}`}`,
+        {
+          hint: 'The raw model must answer before anything can be compared with it; see the server log.',
+        },
+      );
     }
     const answer = answerOf(t, this.tokenizer);
     if (answer === undefined) throw new LockstepError('no-answer', `${describeCase(c)} gave no answer to judge by`);

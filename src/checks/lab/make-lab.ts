@@ -30,10 +30,15 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
   const tokenizer = loadTokenizer(config.tokenizer);
   const clients = connect(endpoints);
   const notServed = new Map<RouteId, string>();
-  for (const [route, model] of [['raw', 'tensorrt_llm'], ['ensemble', 'ensemble'], ['generate', 'ensemble']] as const) {
+  for (const [route, model] of [
+    ['raw', 'tensorrt_llm'],
+    ['ensemble', 'ensemble'],
+    ['generate', 'ensemble'],
+  ] as const) {
     if (!(await clients.grpc.modelReady(model, '', { deadlineMs: 5000 }))) notServed.set(route, `the target has no model ${model}`);
   }
-  if (endpoints.openai === undefined) for (const route of ['openai-completions', 'openai-chat'] as const) notServed.set(route, 'the target has no OpenAI front end');
+  if (endpoints.openai === undefined)
+    for (const route of ['openai-completions', 'openai-chat'] as const) notServed.set(route, 'the target has no OpenAI front end');
   const lab = new Lab({
     endpoints,
     clients,

@@ -4,7 +4,12 @@ import type { CaseView } from '#report/types.ts';
 /** The part of a case that a report shows. */
 export function viewOf(c: Case): CaseView {
   const { prompt } = c.request;
-  const text = prompt.kind === 'text' ? prompt.text : prompt.kind === 'ids' ? `[${prompt.ids.join(', ')}]` : prompt.messages.map((m) => `${m.role}: ${m.content}`).join(' · ');
+  const text =
+    prompt.kind === 'text'
+      ? prompt.text
+      : prompt.kind === 'ids'
+        ? `[${prompt.ids.join(', ')}]`
+        : prompt.messages.map((m) => `${m.role}: ${m.content}`).join(' · ');
   return {
     label: describeCase(c),
     route: c.route,

@@ -24,7 +24,13 @@ export const cancelStops: Law = {
     if (isRaw(t)) {
       const token = firstDifference(t.ids, truth.ids);
       if (token >= 0 && token < t.ids.length) {
-        return [broken('not-a-beginning', `${nameId(t.ids[token], context)} at token ${token}, the answer has ${nameId(truth.ids[token], context)}`, { token })];
+        return [
+          broken(
+            'not-a-beginning',
+            `${nameId(t.ids[token], context)} at token ${token}, the answer has ${nameId(truth.ids[token], context)}`,
+            { token },
+          ),
+        ];
       }
     } else if (!t.text.includes('\ufffd') && t.case.mode === 'stream' && !truth.text.startsWith(t.text)) {
       return [broken('not-a-beginning', `${quote(t.text, t.text.length)} is no beginning of the answer`, { char: t.text.length })];

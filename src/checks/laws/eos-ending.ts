@@ -18,7 +18,8 @@ export const eosEnding: Law = {
     const eos = context.tokenizer.eosId;
     if (isRaw(t) && eos !== undefined) {
       const at = t.ids.indexOf(eos);
-      if (at >= 0) found.push(broken('eos-visible', `id ${nameId(eos, context)} was served at position ${at} of ${t.ids.length}`, { token: at }));
+      if (at >= 0)
+        found.push(broken('eos-visible', `id ${nameId(eos, context)} was served at position ${at} of ${t.ids.length}`, { token: at }));
     }
     if (isStream(t)) found.push(...(isRaw(t) ? rawStreamEnd(t) : textStreamEnd(t, context.truth, context)));
     return found;
@@ -31,7 +32,8 @@ function rawStreamEnd(t: Transcript): Violation[] {
   if (last === undefined) return [];
   const ids = idsOfEvent(t, last);
   if (ids.length > 0) return [broken('no-empty-end', `the last response carries ${ids.length} ids, not zero`, { event: last })];
-  if (!hasFlag(t, last, FLAG.final)) return [broken('empty-not-final', 'the empty response does not carry the final flag', { event: last })];
+  if (!hasFlag(t, last, FLAG.final))
+    return [broken('empty-not-final', 'the empty response does not carry the final flag', { event: last })];
   const served = t.sequenceLengths.at(-1);
   if (served !== 0) return [broken('length-not-zero', `sequence_length of the empty last response is ${served}`, { event: last })];
   const before = data.at(-2);

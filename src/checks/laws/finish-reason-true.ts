@@ -16,12 +16,17 @@ export const finishReasonTrue: Law = {
   check(t, { truth }) {
     const [first, second] = t.finishReasons;
     if (first === undefined) return [broken('missing', 'no finish_reason was served')];
-    if (second !== undefined) return [broken('several', `finish_reason was served ${t.finishReasons.length} times`, { event: second.event })];
+    if (second !== undefined)
+      return [broken('several', `finish_reason was served ${t.finishReasons.length} times`, { event: second.event })];
     const last = dataEvents(t).at(-1) ?? -1;
     if (first.event < last) return [broken('early', `choices follow the one with finish_reason`, { event: first.event })];
     if (truth === undefined) return [];
     const right = rightFinishReason(truth.finish);
     if (first.reason === right) return [];
-    return [broken('wrong', `finish_reason is ${JSON.stringify(first.reason)}, the answer ended by ${truth.finish}: "${right}"`, { event: first.event })];
+    return [
+      broken('wrong', `finish_reason is ${JSON.stringify(first.reason)}, the answer ended by ${truth.finish}: "${right}"`, {
+        event: first.event,
+      }),
+    ];
   },
 };

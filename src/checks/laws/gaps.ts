@@ -71,7 +71,8 @@ export const GAPS: readonly Gap[] = [
     thread: 'docs/observed.md#openai-front-end-r25-12',
     listed: (profile) => profile.openai.finishReasonAlwaysStop.value,
     shows: (t, { truth }) => answered(t) && truth?.finish === 'length',
-    explains: (t, violation, { truth }) => violation.code === 'wrong' && truth?.finish === 'length' && t.finishReasons[0]?.reason === 'stop',
+    explains: (t, violation, { truth }) =>
+      violation.code === 'wrong' && truth?.finish === 'length' && t.finishReasons[0]?.reason === 'stop',
   },
   {
     id: 'chat-returns-prompt',
@@ -147,5 +148,9 @@ function promptAndAnswer({ truth, tokenizer }: LawContext): string | undefined {
 function templateHasBos(t: Transcript, { tokenizer }: LawContext): boolean {
   const { prompt } = t.case.request;
   const bos = tokenizer.bosId === undefined ? undefined : tokenizer.tokenText(tokenizer.bosId);
-  return prompt.kind === 'messages' && bos !== undefined && tokenizer.applyChatTemplate(prompt.messages, { addGenerationPrompt: true }).startsWith(bos);
+  return (
+    prompt.kind === 'messages' &&
+    bos !== undefined &&
+    tokenizer.applyChatTemplate(prompt.messages, { addGenerationPrompt: true }).startsWith(bos)
+  );
 }

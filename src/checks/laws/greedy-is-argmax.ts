@@ -12,7 +12,8 @@ export const greedyIsArgmax: Law = {
   id: 'greedy-is-argmax',
   statement: 'A greedy answer takes the token with the largest logit at every step.',
   routes: ['raw'],
-  applies: (t) => answered(t) && t.case.request.sampling.kind === 'greedy' && t.case.request.limits.minTokens === undefined && t.margins.length > 0,
+  applies: (t) =>
+    answered(t) && t.case.request.sampling.kind === 'greedy' && t.case.request.limits.minTokens === undefined && t.margins.length > 0,
   check(t, context) {
     const steps = t.margins.length;
     if (steps < t.ids.length || steps > t.ids.length + 1) {
@@ -25,7 +26,13 @@ export const greedyIsArgmax: Law = {
       if (chosen === undefined || chosen === t.winners[token]) continue;
       // Logits are served as float32: two that are apart in the engine may be level, or change places, in the reply.
       if (chosen === t.runnerUps[token] && margin < FLOAT32_RESOLUTION) continue;
-      return [broken('not-argmax', `${nameId(chosen, context)} was chosen at token ${token}, the logits put ${nameId(t.winners[token], context)} first, ${margin} ahead of the next`, { token })];
+      return [
+        broken(
+          'not-argmax',
+          `${nameId(chosen, context)} was chosen at token ${token}, the logits put ${nameId(t.winners[token], context)} first, ${margin} ahead of the next`,
+          { token },
+        ),
+      ];
     }
     return [];
   },

@@ -11,6 +11,8 @@ export const idsInVocabulary: Law = {
   check(t, { tokenizer }) {
     const token = t.ids.findIndex((id) => id < 0 || id >= tokenizer.vocabSize);
     if (token < 0) return [];
-    return [broken('out-of-range', `id ${t.ids[token]} at position ${token}, the vocabulary ends at ${tokenizer.vocabSize - 1}`, { token })];
+    return [
+      broken('out-of-range', `id ${t.ids[token]} at position ${token}, the vocabulary ends at ${tokenizer.vocabSize - 1}`, { token }),
+    ];
   },
 };

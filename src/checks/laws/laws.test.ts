@@ -12,7 +12,9 @@ const BLUE = tokenizer.encode(' blue', { addSpecialTokens: false });
 const SUN = tokenizer.encode('日', { addSpecialTokens: false });
 const HELLO = tokenizer.encode('I like red', { addSpecialTokens: false });
 const PROMPT: Prompt = { kind: 'messages', messages: [{ role: 'user', content: 'red or blue?' }] };
-const PROMPT_IDS = tokenizer.encode(tokenizer.applyChatTemplate(PROMPT.messages, { addGenerationPrompt: true }), { addSpecialTokens: false });
+const PROMPT_IDS = tokenizer.encode(tokenizer.applyChatTemplate(PROMPT.messages, { addGenerationPrompt: true }), {
+  addSpecialTokens: false,
+});
 
 function answer(ids: readonly number[], finish: Answer['finish'], numbers = true): Answer {
   const steps = ids.length + (finish === 'eos' ? 1 : 0);
@@ -46,40 +48,57 @@ const anyMode = fc.constantFrom<Mode>('stream', 'unary');
 const anyAnswer = fc.oneof(
   fc.array(ordinary, { maxLength: 20 }).map((ids) => ({ truth: answer(ids, 'eos'), limits: {} })),
   fc.array(ordinary, { minLength: 1, maxLength: 20 }).map((ids) => ({ truth: answer(ids, 'length'), limits: {} })),
-  fc.array(ordinary.filter((id) => id !== BLUE.at(-1)), { maxLength: 20 }).map((ids) => ({
-    truth: answer([...ids, ...BLUE], 'stop-words'),
-    limits: { stopWords: [' blue'] },
-  })),
+  fc
+    .array(
+      ordinary.filter((id) => id !== BLUE.at(-1)),
+      { maxLength: 20 },
+    )
+    .map((ids) => ({
+      truth: answer([...ids, ...BLUE], 'stop-words'),
+      limits: { stopWords: [' blue'] },
+    })),
 );
 
 describe('a right server', () => {
   test('keeps every law, whatever the answer', () => {
-    fc.assert(fc.property(anyAnswer, anyRoute, anyMode, ({ truth, limits }, route, mode) => {
-      const t = right(route, mode, truth, limits);
-      const judgement = judge([t], LAWS, context(truth, { reference: t, foreignMarks: ['zebra'] }));
-      expect(judgement.violations.map((b) => b.violation)).toEqual([]);
-      expect(judgement.gapsMet).toEqual([]);
-      expect(judgement.gapsGone).toEqual([]);
-    }), { numRuns: 400 });
+    fc.assert(
+      fc.property(anyAnswer, anyRoute, anyMode, ({ truth, limits }, route, mode) => {
+        const t = right(route, mode, truth, limits);
+        const judgement = judge([t], LAWS, context(truth, { reference: t, foreignMarks: ['zebra'] }));
+        expect(judgement.violations.map((b) => b.violation)).toEqual([]);
+        expect(judgement.gapsMet).toEqual([]);
+        expect(judgement.gapsGone).toEqual([]);
+      }),
+      { numRuns: 400 },
+    );
   });
 
   test('shows only known gaps when it behaves like the default release', () => {
-    fc.assert(fc.property(anyAnswer, anyRoute, anyMode, ({ truth, limits }, route, mode) => {
-      const t = right(route, mode, truth, limits, DEFAULT_PROFILE);
-      const judgement = judge([t], LAWS, context(truth, { profile: DEFAULT_PROFILE }));
-      expect(judgement.violations.map((b) => b.violation)).toEqual([]);
-      expect(judgement.gapsGone).toEqual([]);
-    }), { numRuns: 400 });
+    fc.assert(
+      fc.property(anyAnswer, anyRoute, anyMode, ({ truth, limits }, route, mode) => {
+        const t = right(route, mode, truth, limits, DEFAULT_PROFILE);
+        const judgement = judge([t], LAWS, context(truth, { profile: DEFAULT_PROFILE }));
+        expect(judgement.violations.map((b) => b.violation)).toEqual([]);
+        expect(judgement.gapsGone).toEqual([]);
+      }),
+      { numRuns: 400 },
+    );
   });
 
   test('exercises every law somewhere', () => {
     const truths = [answer(HELLO, 'eos'), answer(HELLO, 'length'), answer([...HELLO, ...BLUE], 'stop-words')];
     const exercised = new Set<string>();
-    for (const truth of truths) for (const route of ROUTE_IDS) for (const mode of ['stream', 'unary'] as const) {
-      const t = right(route, mode, truth, { ...(mode === 'stream' ? { minTokens: 2 } : {}), stopWords: [' blue'] });
-      const judged = judge([t, { ...withoutLast(t), ending: 'cancelled' }], LAWS, context(truth, { reference: t, foreignMarks: ['zebra'] }));
-      for (const [id, n] of judged.exercised) if (n > 0) exercised.add(id);
-    }
+    for (const truth of truths)
+      for (const route of ROUTE_IDS)
+        for (const mode of ['stream', 'unary'] as const) {
+          const t = right(route, mode, truth, { ...(mode === 'stream' ? { minTokens: 2 } : {}), stopWords: [' blue'] });
+          const judged = judge(
+            [t, { ...withoutLast(t), ending: 'cancelled' }],
+            LAWS,
+            context(truth, { reference: t, foreignMarks: ['zebra'] }),
+          );
+          for (const [id, n] of judged.exercised) if (n > 0) exercised.add(id);
+        }
     expect([...exercised].sort()).toEqual(LAWS.map((l) => l.id).sort());
   });
 });
@@ -98,13 +117,21 @@ const completion = right('openai-completions', 'unary', eos);
 const ensemble = right('ensemble', 'stream', eos);
 const N = HELLO.length;
 
-const withFlags = (t: Transcript, event: number, flags: number): Transcript => ({ ...t, flags: t.flags.map((f, i) => (i === event ? flags : f)) });
+const withFlags = (t: Transcript, event: number, flags: number): Transcript => ({
+  ...t,
+  flags: t.flags.map((f, i) => (i === event ? flags : f)),
+});
 /** The same events, but this token's id is another. */
 const withId = (t: Transcript, k: number, id: number): Transcript => ({ ...t, ids: t.ids.map((x, i) => (i === k ? id : x)) });
 /** What another answer's stream looks like under this case. */
 const served = (route: RouteId, mode: Mode, other: Answer, as: Transcript): Transcript => ({ ...right(route, mode, other), case: as.case });
 const withoutLast = (t: Transcript): Transcript => ({
-  ...t, events: t.events - 1, flags: t.flags.slice(0, -1), idEnd: t.idEnd.slice(0, -1), textEnd: t.textEnd.slice(0, -1), atNs: t.atNs.slice(0, -1),
+  ...t,
+  events: t.events - 1,
+  flags: t.flags.slice(0, -1),
+  idEnd: t.idEnd.slice(0, -1),
+  textEnd: t.textEnd.slice(0, -1),
+  atNs: t.atNs.slice(0, -1),
 });
 const withTail = (t: Transcript, flags: number): Transcript => ({
   ...t,
@@ -114,13 +141,25 @@ const withTail = (t: Transcript, flags: number): Transcript => ({
   textEnd: Int32Array.from([...t.textEnd, t.text.length]),
   atNs: Float64Array.from([...t.atNs, t.endedNs]),
 });
-const withText = (t: Transcript, text: string): Transcript => ({ ...t, text, textEnd: t.textEnd.map((e, i) => (i === t.events - 1 ? text.length : Math.min(e, text.length))) });
+const withText = (t: Transcript, text: string): Transcript => ({
+  ...t,
+  text,
+  textEnd: t.textEnd.map((e, i) => (i === t.events - 1 ? text.length : Math.min(e, text.length))),
+});
 
 const BREAKAGES: readonly Breakage[] = [
   ['answers-at-all', 'error', { ...rawEos, ending: 'broken', errors: [{ event: -1, code: 'INTERNAL', message: 'no' }] }, context(eos)],
   ['answers-at-all', 'no-end', { ...rawEos, ending: 'deadline' }, context(eos)],
   ['answers-at-all', 'cut', { ...chat, ending: 'broken' }, context(eos)],
-  ['answers-at-all', 'no-data', withTail({ ...rawEos, events: 0, flags: new Uint8Array(), idEnd: new Int32Array(), textEnd: new Int32Array(), atNs: new Float64Array() }, FLAG.final), context(eos)],
+  [
+    'answers-at-all',
+    'no-data',
+    withTail(
+      { ...rawEos, events: 0, flags: new Uint8Array(), idEnd: new Int32Array(), textEnd: new Int32Array(), atNs: new Float64Array() },
+      FLAG.final,
+    ),
+    context(eos),
+  ],
   ['framing', 'cut', { ...chat, ending: 'broken' }, context(eos)],
   ['framing', 'no-end', { ...ensemble, ending: 'deadline' }, context(eos)],
   ['request-id-echoed', 'foreign-id', { ...rawEos, foreignIds: ['other-7'] }, context(eos)],
@@ -134,7 +173,12 @@ const BREAKAGES: readonly Breakage[] = [
   ['role-first', 'several', withFlags(chat, 1, FLAG.data | FLAG.role), context(eos)],
   ['role-first', 'not-first', withFlags(withFlags(chat, 0, FLAG.data), 1, FLAG.role), context(eos)],
   ['finish-reason-true', 'missing', { ...completion, finishReasons: [] }, context(eos)],
-  ['finish-reason-true', 'several', { ...completion, finishReasons: [...completion.finishReasons, ...completion.finishReasons] }, context(eos)],
+  [
+    'finish-reason-true',
+    'several',
+    { ...completion, finishReasons: [...completion.finishReasons, ...completion.finishReasons] },
+    context(eos),
+  ],
   ['finish-reason-true', 'early', { ...chat, finishReasons: [{ event: 1, reason: 'stop' }] }, context(eos)],
   ['finish-reason-true', 'wrong', completion, context(cut)],
   ['prompt-ids', 'count', { ...completion, usage: { promptTokens: 3, completionTokens: N } }, context(eos)],
@@ -154,7 +198,12 @@ const BREAKAGES: readonly Breakage[] = [
   ['eos-ending', 'no-empty-end', served('raw', 'stream', cut, rawEos), context(eos)],
   ['eos-ending', 'no-empty-end', served('ensemble', 'stream', cut, ensemble), context(eos)],
   ['eos-ending', 'empty-not-final', withFlags(ensemble, N, FLAG.data), context(eos)],
-  ['eos-ending', 'several-empty', withTail({ ...rawEos, sequenceLengths: Int32Array.from([...rawEos.sequenceLengths, 0]) }, FLAG.data | FLAG.final), context(eos)],
+  [
+    'eos-ending',
+    'several-empty',
+    withTail({ ...rawEos, sequenceLengths: Int32Array.from([...rawEos.sequenceLengths, 0]) }, FLAG.data | FLAG.final),
+    context(eos),
+  ],
   ['eos-ending', 'length-not-zero', { ...rawEos, sequenceLengths: rawEos.sequenceLengths.map(() => 1) }, context(eos)],
   ['length-ending', 'too-few', served('raw', 'stream', answer(HELLO.slice(1), 'length'), rawCut), context(cut)],
   ['length-ending', 'too-many', served('raw', 'stream', answer([...HELLO, 9], 'length'), rawCut), context(cut)],
@@ -163,10 +212,20 @@ const BREAKAGES: readonly Breakage[] = [
   ['length-ending', 'last-not-final', withFlags(rawCut, N - 1, FLAG.data), context(cut)],
   ['stop-words', 'ran-past', right('raw', 'stream', answer([...HELLO, ...BLUE, 9, 10], 'eos'), { stopWords: [' blue'] }), context(stopped)],
   ['stop-words', 'no-phrase', right('raw', 'stream', eos, { stopWords: [' blue'] }), context(stopped)],
-  ['stop-words', 'ran-past', right('ensemble', 'stream', answer([...HELLO, ...BLUE, ...HELLO], 'eos'), { stopWords: [' blue'] }), context(stopped)],
+  [
+    'stop-words',
+    'ran-past',
+    right('ensemble', 'stream', answer([...HELLO, ...BLUE, ...HELLO], 'eos'), { stopWords: [' blue'] }),
+    context(stopped),
+  ],
   ['stop-words', 'no-phrase', right('generate', 'unary', eos, { stopWords: [' blue'] }), context(stopped)],
   ['stop-words', 'empty-end', right('raw', 'stream', answer(stopped.ids, 'eos'), { stopWords: [' blue'] }), context(stopped)],
-  ['stop-words', 'last-not-final', withFlags(right('raw', 'stream', stopped, { stopWords: [' blue'] }), stopped.ids.length - 1, FLAG.data), context(stopped)],
+  [
+    'stop-words',
+    'last-not-final',
+    withFlags(right('raw', 'stream', stopped, { stopWords: [' blue'] }), stopped.ids.length - 1, FLAG.data),
+    context(stopped),
+  ],
   ['count-limit', 'ids', right('raw', 'unary', eos, { maxTokens: N - 1 }), context(eos)],
   ['count-limit', 'usage', right('openai-chat', 'unary', eos, { maxTokens: N - 1 }), context(eos)],
   ['count-limit', 'events', right('generate', 'stream', eos, { maxTokens: N - 1 }), context(eos)],
@@ -191,7 +250,12 @@ const BREAKAGES: readonly Breakage[] = [
   ['cancel-stops', 'whole-answer', rawEos, context(eos, { cancelAfter: 1 })],
   ['cancel-stops', 'whole-answer', ensemble, context(eos, { cancelAfter: 1 })],
   ['cancel-stops', 'not-a-beginning', { ...withId(withoutLast(rawEos), 1, 77), ending: 'cancelled' }, context(eos)],
-  ['cancel-stops', 'not-a-beginning', { ...withText(withoutLast(chat), 'I like blue'), ending: 'cancelled', flags: chat.flags.slice(0, -1) }, context(eos)],
+  [
+    'cancel-stops',
+    'not-a-beginning',
+    { ...withText(withoutLast(chat), 'I like blue'), ending: 'cancelled', flags: chat.flags.slice(0, -1) },
+    context(eos),
+  ],
 ];
 
 describe('a broken server', () => {
@@ -214,7 +278,10 @@ describe('known gaps', () => {
     expect(t.text).toBe('I like red���');
     const judged = judge([t], LAWS, withDefault(sun));
     expect(judged.violations).toEqual([]);
-    expect(judged.gapsMet.map((g) => [g.id, g.met])).toEqual([['chunk-decoded-alone', 1], ['chunk-decoded-alone-characters', 1]]);
+    expect(judged.gapsMet.map((g) => [g.id, g.met])).toEqual([
+      ['chunk-decoded-alone', 1],
+      ['chunk-decoded-alone-characters', 1],
+    ]);
     const other = judge([withText(t, 'I like red��')], [law('deltas-equal-whole')], withDefault(sun));
     expect(other.violations).toHaveLength(1);
   });
@@ -250,8 +317,13 @@ describe('known gaps', () => {
     const transcripts = [right('ensemble', 'stream', sun), right('openai-chat', 'unary', { ...cut })];
     const judged = judge(transcripts, LAWS, (t) => withDefault(t.case.route === 'ensemble' ? sun : cut));
     expect(judged.violations).toEqual([]);
-    expect([...judged.gapsGone].sort()).toEqual(
-      ['chat-returns-prompt', 'chunk-decoded-alone', 'chunk-decoded-alone-characters', 'double-bos', 'finish-reason-always-stop']);
+    expect([...judged.gapsGone].sort()).toEqual([
+      'chat-returns-prompt',
+      'chunk-decoded-alone',
+      'chunk-decoded-alone-characters',
+      'double-bos',
+      'finish-reason-always-stop',
+    ]);
   });
 
   test('are none under the ideal profile', () => {
@@ -273,9 +345,11 @@ describe('known gaps', () => {
 
 describe('the answer of a raw transcript', () => {
   test('is the one that was served, with the reason that follows from framing and counts', () => {
-    fc.assert(fc.property(anyAnswer, anyMode, ({ truth, limits }, mode) => {
-      expect(answerOf(right('raw', mode, truth, limits), tokenizer)).toEqual({ ...truth, logProbs: truth.logProbs.map(Math.fround) });
-    }));
+    fc.assert(
+      fc.property(anyAnswer, anyMode, ({ truth, limits }, mode) => {
+        expect(answerOf(right('raw', mode, truth, limits), tokenizer)).toEqual({ ...truth, logProbs: truth.logProbs.map(Math.fround) });
+      }),
+    );
   });
 
   test('is none where none was given', () => {

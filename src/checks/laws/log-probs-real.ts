@@ -24,12 +24,21 @@ export const logProbsReal: Law = {
     const allZero = n > 1 && t.logProbs.every((value) => value === 0);
     if (zero >= 0 || allZero) {
       const at = Math.max(0, zero);
-      found.push(broken('zero', allZero ? `all ${n} log-probabilities are 0` : `0 at token ${at}, where the runner-up is only ${t.margins[at]} behind`, { token: at }));
+      found.push(
+        broken(
+          'zero',
+          allZero ? `all ${n} log-probabilities are 0` : `0 at token ${at}, where the runner-up is only ${t.margins[at]} behind`,
+          { token: at },
+        ),
+      );
     }
     found.push(...cumulative(t.logProbs, t.cumLogProb));
     if (found.length === 0 && truth !== undefined && truth.logProbs.length >= n && (!isRaw(t) || firstDifference(t.ids, truth.ids) < 0)) {
       const far = t.logProbs.findIndex((value, k) => Math.abs(value - (truth.logProbs[k] as number)) > NUMERIC_NOISE);
-      if (far >= 0) found.push(broken('of-other-ids', `${t.logProbs[far]} at token ${far}, the same id had ${truth.logProbs[far]} before`, { token: far }));
+      if (far >= 0)
+        found.push(
+          broken('of-other-ids', `${t.logProbs[far]} at token ${far}, the same id had ${truth.logProbs[far]} before`, { token: far }),
+        );
     }
     return found;
   },

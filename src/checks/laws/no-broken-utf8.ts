@@ -13,7 +13,11 @@ export const noBrokenUtf8: Law = {
   check(t, { truth }) {
     for (let at = t.text.indexOf(REPLACEMENT); at >= 0; at = t.text.indexOf(REPLACEMENT, at + 1)) {
       if (truth?.text[at] !== REPLACEMENT) {
-        return [broken('replacement-character', `U+FFFD at character ${at} of the stream, ${quote(truth?.text ?? '', at)} in the whole`, { char: at })];
+        return [
+          broken('replacement-character', `U+FFFD at character ${at} of the stream, ${quote(truth?.text ?? '', at)} in the whole`, {
+            char: at,
+          }),
+        ];
       }
     }
     return [];

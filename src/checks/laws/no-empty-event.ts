@@ -24,10 +24,19 @@ export const noEmptyEvent: Law = {
     const expected = truth.ids.length + (atEnd ? 1 : 0);
     if (data.length === expected) {
       const wrong = data.findIndex((event, k) => isEmptyEvent(t, event) && textless[k] === false);
-      return wrong < 0 ? [] : [broken('no-text', `event ${data[wrong]} carries no text, token ${wrong} has some`, { event: data[wrong] as number, token: wrong })];
+      return wrong < 0
+        ? []
+        : [
+            broken('no-text', `event ${data[wrong]} carries no text, token ${wrong} has some`, {
+              event: data[wrong] as number,
+              token: wrong,
+            }),
+          ];
     }
     // Several tokens may share an event: then only the number of empty ones can be judged.
     const allowed = textless.filter(Boolean).length + (atEnd ? 1 : 0);
-    return empty.length <= allowed ? [] : [broken('no-text', `${empty.length} events carry no text, at most ${allowed} may`, { event: first })];
+    return empty.length <= allowed
+      ? []
+      : [broken('no-text', `${empty.length} events carry no text, at most ${allowed} may`, { event: first })];
   },
 };

@@ -107,7 +107,9 @@ export function quote(text: string, at = 0): string {
 export function nameId(id: number | undefined, context: LawContext): string {
   if (id === undefined) return 'nothing';
   const text = context.tokenizer.tokenText(id);
-  return text === undefined ? `${id} (no such token)` : `${id} ${JSON.stringify(context.tokenizer.specialIds.has(id) ? text : context.tokenizer.decode([id]))}`;
+  return text === undefined
+    ? `${id} (no such token)`
+    : `${id} ${JSON.stringify(context.tokenizer.specialIds.has(id) ? text : context.tokenizer.decode([id]))}`;
 }
 
 /** A maker of violations of one law. */

@@ -11,6 +11,8 @@ export const requestIdEchoed: Law = {
   check(t) {
     const id = t.foreignIds[0];
     if (id === undefined) return [];
-    return [broken('foreign-id', `${t.foreignIds.length} responses carry an id that is not this request's, the first ${JSON.stringify(id)}`)];
+    return [
+      broken('foreign-id', `${t.foreignIds.length} responses carry an id that is not this request's, the first ${JSON.stringify(id)}`),
+    ];
   },
 };

@@ -67,7 +67,8 @@ function token(b: TranscriptBuilder, id: number, logProb: number | undefined): v
 const EOS = -1;
 
 function margins(b: TranscriptBuilder, answer: Answer, from: number, to: number): void {
-  for (let k = from; k < Math.min(to, answer.margins.length); k++) b.margin(answer.margins[k] as number, k < answer.ids.length ? (answer.ids[k] as number) : EOS, answer.runnerUps[k] as number);
+  for (let k = from; k < Math.min(to, answer.margins.length); k++)
+    b.margin(answer.margins[k] as number, k < answer.ids.length ? (answer.ids[k] as number) : EOS, answer.runnerUps[k] as number);
 }
 
 function cumulative(b: TranscriptBuilder, answer: Answer): void {

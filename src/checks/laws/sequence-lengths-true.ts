@@ -16,7 +16,8 @@ export const sequenceLengthsTrue: Law = {
     }
     for (const [k, event] of data.entries()) {
       const n = idsOfEvent(t, event).length;
-      if (t.sequenceLengths[k] !== n) return [broken('wrong', `response ${event} says sequence_length ${t.sequenceLengths[k]} and carries ${n} ids`, { event })];
+      if (t.sequenceLengths[k] !== n)
+        return [broken('wrong', `response ${event} says sequence_length ${t.sequenceLengths[k]} and carries ${n} ids`, { event })];
     }
     return [];
   },

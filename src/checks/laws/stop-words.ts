@@ -32,7 +32,9 @@ function rawEnd(t: Transcript, tokenizer: Tokenizer, truth: Answer | undefined):
     const hit = phrases.find(({ ids }) => ids.length <= end && ids.every((id, k) => all[end - ids.length + k] === id));
     if (hit === undefined) continue;
     const after = all.length - end;
-    return after === 0 ? [] : [broken('ran-past', `${after} ids follow the stop phrase ${JSON.stringify(hit.word)}`, { token: end - start })];
+    return after === 0
+      ? []
+      : [broken('ran-past', `${after} ids follow the stop phrase ${JSON.stringify(hit.word)}`, { token: end - start })];
   }
   if (truth?.finish !== 'stop-words') return [];
   return [broken('no-phrase', `the answer should end with a stop phrase and has none in ${t.ids.length} ids`, { token: t.ids.length })];
@@ -45,7 +47,9 @@ function textEnd(t: Transcript): Violation[] {
     const at = t.text.lastIndexOf(passed) + passed.length;
     return [broken('ran-past', `${quote(t.text.slice(at))} follows the stop phrase ${JSON.stringify(passed)}`, { char: at })];
   }
-  return [broken('no-phrase', `the answer should end with a stop phrase and ends with ${quote(t.text, t.text.length)}`, { char: t.text.length })];
+  return [
+    broken('no-phrase', `the answer should end with a stop phrase and ends with ${quote(t.text, t.text.length)}`, { char: t.text.length }),
+  ];
 }
 
 function lastEvent(t: Transcript): Violation[] {

@@ -13,6 +13,8 @@ export const textIsTrueDecode: Law = {
     if (truth === undefined) return [];
     const char = firstTextDifference(t.text, truth.text);
     if (char < 0) return [];
-    return [broken('text', `at character ${char} the answer has ${quote(t.text, char)}, the true decode ${quote(truth.text, char)}`, { char })];
+    return [
+      broken('text', `at character ${char} the answer has ${quote(t.text, char)}, the true decode ${quote(truth.text, char)}`, { char }),
+    ];
   },
 };

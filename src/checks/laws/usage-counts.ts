@@ -4,7 +4,7 @@ import type { Law } from './types.ts';
 const broken = violationOf('usage-counts');
 
 /**
- * Elsewhere usage is num_input_tokens and num_output_tokens, where they were asked for. completion_tokens is the sum of num_output_tokens over all responses, and EOS is never a response's token 
+ * Elsewhere usage is num_input_tokens and num_output_tokens, where they were asked for. completion_tokens is the sum of num_output_tokens over all responses, and EOS is never a response's token
  * (docs/observed.md).
  */
 export const usageCounts: Law = {

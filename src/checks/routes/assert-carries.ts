@@ -6,9 +6,13 @@ import type { Cancel, Route, RunOptions } from './types.ts';
 export function assertCarries(route: Route, c: Case, options: RunOptions, cancels: readonly Cancel['how'][]): void {
   const why = c.route === route.id ? route.cannotCarry(c) : `it is meant for ${c.route}`;
   if (why !== undefined) {
-    throw new LockstepError('case-not-carriable', `${describeCase(c)} cannot run on ${route.id}: ${why}`, { hint: 'Ask cannotCarry before running a case.' });
+    throw new LockstepError('case-not-carriable', `${describeCase(c)} cannot run on ${route.id}: ${why}`, {
+      hint: 'Ask cannotCarry before running a case.',
+    });
   }
   if (options.cancel !== undefined && !cancels.includes(options.cancel.how)) {
-    throw new LockstepError('cancel-not-carriable', `${route.id} cannot be cancelled by ${options.cancel.how}`, { hint: `Use one of: ${cancels.join(', ')}.` });
+    throw new LockstepError('cancel-not-carriable', `${route.id} cannot be cancelled by ${options.cancel.how}`, {
+      hint: `Use one of: ${cancels.join(', ')}.`,
+    });
   }
 }

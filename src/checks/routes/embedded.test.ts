@@ -21,8 +21,18 @@ let context: RouteContext & AsyncDisposable;
 
 beforeAll(async () => {
   server = await startEmbeddedServer({
-    grpcPort: 0, httpPort: 0, metricsPort: 0, openaiPort: 0, host: '127.0.0.1', profile: 'ideal', faults: [],
-    engine: 'llama', reduction: 'invariant', checkpoint: docker('checkpoint/tiny'), repository: docker('models'), stepMs: 2,
+    grpcPort: 0,
+    httpPort: 0,
+    metricsPort: 0,
+    openaiPort: 0,
+    host: '127.0.0.1',
+    profile: 'ideal',
+    faults: [],
+    engine: 'llama',
+    reduction: 'invariant',
+    checkpoint: docker('checkpoint/tiny'),
+    repository: docker('models'),
+    stepMs: 2,
   });
   context = contextOf(server.endpoints);
 });
@@ -35,11 +45,20 @@ describe.each(['grpc', 'http'] as const)('server client contract: %s', (protocol
   const client = (): ServerClient => context.clients[protocol];
 
   test('health', async () => {
-    expect([await client().live(O), await client().ready(O), await client().modelReady('ensemble', '', O), await client().modelReady('nope', '', O)]).toEqual([true, true, true, false]);
+    expect([
+      await client().live(O),
+      await client().ready(O),
+      await client().modelReady('ensemble', '', O),
+      await client().modelReady('nope', '', O),
+    ]).toEqual([true, true, true, false]);
   });
 
   test('metadata of server and model, with shapes as numbers', async () => {
-    expect(await client().serverMetadata(O)).toMatchObject({ name: 'triton', version: '2.51.0', extensions: expect.arrayContaining(['statistics']) });
+    expect(await client().serverMetadata(O)).toMatchObject({
+      name: 'triton',
+      version: '2.51.0',
+      extensions: expect.arrayContaining(['statistics']),
+    });
     const metadata = await client().modelMetadata('tensorrt_llm', '', O);
     expect(metadata).toMatchObject({ name: 'tensorrt_llm', versions: ['1'] });
     expect(metadata.outputs).toContainEqual({ name: 'output_ids', datatype: 'INT32', shape: [-1, -1, -1] });
@@ -53,8 +72,17 @@ describe.each(['grpc', 'http'] as const)('server client contract: %s', (protocol
 
   test('statistics of one model and of all', async () => {
     const [one] = await client().statistics('ensemble', '', O);
-    expect(one).toMatchObject({ name: 'ensemble', version: '1', inference_stats: { success: { count: expect.any(Number), ns: expect.any(Number) } } });
-    expect((await client().statistics('', '', O)).map((s) => s.name).toSorted()).toEqual(['ensemble', 'postprocessing', 'preprocessing', 'tensorrt_llm']);
+    expect(one).toMatchObject({
+      name: 'ensemble',
+      version: '1',
+      inference_stats: { success: { count: expect.any(Number), ns: expect.any(Number) } },
+    });
+    expect((await client().statistics('', '', O)).map((s) => s.name).toSorted()).toEqual([
+      'ensemble',
+      'postprocessing',
+      'preprocessing',
+      'tensorrt_llm',
+    ]);
   });
 
   test('repository index', async () => {
@@ -77,23 +105,47 @@ describe.each(['grpc', 'http'] as const)('server client contract: %s', (protocol
   });
 
   test('what the server refuses carries its text', async () => {
-    const error = await client().modelConfig('nope', '', O).catch((thrown: unknown) => thrown as LockstepError);
-    expect(error).toMatchObject({ code: protocol === 'grpc' ? 'grpc-not-found' : 'http-404', context: { details: expect.stringContaining("'nope'") } });
+    const error = await client()
+      .modelConfig('nope', '', O)
+      .catch((thrown: unknown) => thrown as LockstepError);
+    expect(error).toMatchObject({
+      code: protocol === 'grpc' ? 'grpc-not-found' : 'http-404',
+      context: { details: expect.stringContaining("'nope'") },
+    });
   });
 });
 
 test('gRPC and HTTP say the same about the server', async () => {
   const { grpc, http } = context.clients;
-  for (const ask of [(c: ServerClient) => c.serverMetadata(O), (c: ServerClient) => c.modelMetadata('ensemble', '', O), (c: ServerClient) => c.modelConfig('ensemble', '', O), (c: ServerClient) => c.modelConfig('tensorrt_llm', '', O), (c: ServerClient) => c.repositoryIndex(O), (c: ServerClient) => c.traceSettings('', O), (c: ServerClient) => c.logSettings(O)]) {
+  for (const ask of [
+    (c: ServerClient) => c.serverMetadata(O),
+    (c: ServerClient) => c.modelMetadata('ensemble', '', O),
+    (c: ServerClient) => c.modelConfig('ensemble', '', O),
+    (c: ServerClient) => c.modelConfig('tensorrt_llm', '', O),
+    (c: ServerClient) => c.repositoryIndex(O),
+    (c: ServerClient) => c.traceSettings('', O),
+    (c: ServerClient) => c.logSettings(O),
+  ]) {
     expect(await ask(grpc)).toEqual(await ask(http));
   }
   expect(await grpc.healthCheck(O)).toBe('SERVING');
 });
 
 test('unary inference on a model that is not decoupled, over gRPC and HTTP in both encodings', async () => {
-  const request = { model: 'postprocessing', id: 'post', inputs: [int32Tensor('TOKENS_BATCH', [1, 1, 3], TOKENIZER.encode('the sea is', { addSpecialTokens: false }).slice(0, 3)), int32Tensor('SEQUENCE_LENGTH', [1, 1], [3])] };
+  const request = {
+    model: 'postprocessing',
+    id: 'post',
+    inputs: [
+      int32Tensor('TOKENS_BATCH', [1, 1, 3], TOKENIZER.encode('the sea is', { addSpecialTokens: false }).slice(0, 3)),
+      int32Tensor('SEQUENCE_LENGTH', [1, 1], [3]),
+    ],
+  };
   const { grpc, http } = context.clients;
-  const [a, b, c] = [await grpc.infer(request, O), await http.infer(request, { ...O, binary: true }), await http.infer(request, { ...O, binary: false })];
+  const [a, b, c] = [
+    await grpc.infer(request, O),
+    await http.infer(request, { ...O, binary: true }),
+    await http.infer(request, { ...O, binary: false }),
+  ];
   const bytes = a.outputs.map((o) => [o.name, o.shape, Buffer.from(o.data).toString('hex')]);
   expect(bytes).toHaveLength(1);
   for (const other of [b, c]) expect(other.outputs.map((o) => [o.name, o.shape, Buffer.from(o.data).toString('hex')])).toEqual(bytes);
@@ -129,7 +181,11 @@ test.each(['text', 'messages'] as const)('every route and mode gives the same an
 });
 
 test('a sampled answer is the same on every route that can carry it', async () => {
-  const asked = { prompt: { kind: 'text', text: 'The sea is' }, sampling: { kind: 'sampled', seed: 7, temperature: 1.3, topP: 0.95 }, limits: { maxTokens: 16 } } as const;
+  const asked = {
+    prompt: { kind: 'text', text: 'The sea is' },
+    sampling: { kind: 'sampled', seed: 7, temperature: 1.3, topP: 0.95 },
+    limits: { maxTokens: 16 },
+  } as const;
   const texts = new Set<string>();
   for (const route of [ROUTES.raw, ROUTES.ensemble, ROUTES.generate, ROUTES['openai-completions']]) {
     const t = await route.run(caseOn(route.id, asked), context, OPTIONS);
@@ -188,13 +244,27 @@ test('many requests on one stream keep their answers apart', async () => {
   await using stream = grpc.openStream(O);
   const prompts = ['The sea', 'Red', 'One two', 'Why', 'A bird'];
   const ask = (text: string, id: string) =>
-    stream.infer({ model: 'ensemble', id, parameters: { triton_enable_empty_final_response: true }, inputs: [bytesTensor('text_input', [1, 1], [text]), int32Tensor('max_tokens', [1, 1], [12]), boolTensor('stream', [1, 1], [true]), boolTensor('exclude_input_in_output', [1, 1], [true])] });
+    stream.infer({
+      model: 'ensemble',
+      id,
+      parameters: { triton_enable_empty_final_response: true },
+      inputs: [
+        bytesTensor('text_input', [1, 1], [text]),
+        int32Tensor('max_tokens', [1, 1], [12]),
+        boolTensor('stream', [1, 1], [true]),
+        boolTensor('exclude_input_in_output', [1, 1], [true]),
+      ],
+    });
   const alone: string[] = [];
-  for (const text of prompts) alone.push((await ROUTES.ensemble.run(caseOn('ensemble', { prompt: { kind: 'text', text }, limits: { maxTokens: 12 } }), context, OPTIONS)).text);
+  for (const text of prompts)
+    alone.push(
+      (await ROUTES.ensemble.run(caseOn('ensemble', { prompt: { kind: 'text', text }, limits: { maxTokens: 12 } }), context, OPTIONS)).text,
+    );
   const together = await Promise.all(
     prompts.map(async (text, i) => {
       let out = '';
-      for await (const message of ask(text, `p${i}`)) for (const output of message.outputs) if (output.name === 'text_output') out += Buffer.from(output.data.subarray(4)).toString();
+      for await (const message of ask(text, `p${i}`))
+        for (const output of message.outputs) if (output.name === 'text_output') out += Buffer.from(output.data.subarray(4)).toString();
       return out;
     }),
   );

@@ -44,7 +44,13 @@ export function ensembleRequest(c: Case, id: string, text: string, context: Rout
 }
 
 /** As the JSON object of generate and generate_stream. */
-export function generateBody(c: Case, id: string, text: string, context: RouteContext, options: RunOptions): Readonly<Record<string, unknown>> {
+export function generateBody(
+  c: Case,
+  id: string,
+  text: string,
+  context: RouteContext,
+  options: RunOptions,
+): Readonly<Record<string, unknown>> {
   const members = [...fields(c, text, context, options)].map(([name, field]) => [name, json(name, field)] as const);
   return { id, ...Object.fromEntries(members) };
 }

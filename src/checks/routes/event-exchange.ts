@@ -11,7 +11,12 @@ import type { RunOptions } from './types.ts';
 export type PayloadReader = (payload: Readonly<Record<string, unknown>>) => boolean;
 
 /** Reads one HTTP answer, streamed or whole, from the request to the end of the body and seals its transcript. */
-export async function runEventExchange(stream: EventStream, builder: TranscriptBuilder, read: PayloadReader, options: RunOptions): Promise<Transcript> {
+export async function runEventExchange(
+  stream: EventStream,
+  builder: TranscriptBuilder,
+  read: PayloadReader,
+  options: RunOptions,
+): Promise<Transcript> {
   await using _ = stream;
   const leaveAfter = options.cancel?.how === 'leave' ? options.cancel.afterEvents : undefined;
   if (leaveAfter === 0) {

@@ -19,7 +19,11 @@ export const generate: Route = {
     const id = uniqueRequestId(c.request.id);
     const body = generateBody(c, id, text, context, options);
     const builder = new TranscriptBuilder(c, { text });
-    const stream = context.clients.http.openGenerate(context.models.ensemble, body, { signal: options.signal, deadlineMs: options.deadlineMs, stream: c.mode === 'stream' });
+    const stream = context.clients.http.openGenerate(context.models.ensemble, body, {
+      signal: options.signal,
+      deadlineMs: options.deadlineMs,
+      stream: c.mode === 'stream',
+    });
     return runEventExchange(stream, builder, generateReader(builder, id), options);
   },
 };

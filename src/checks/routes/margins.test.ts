@@ -13,7 +13,12 @@ test('each row gives its winner, its lead and its runner-up, the lowest id first
 });
 
 test('half floats of both kinds are read', () => {
-  const half = (datatype: 'FP16' | 'BF16', bits: number[]): Tensor => ({ name: 'generation_logits', datatype, shape: [1, 1, 1, 3], data: new Uint8Array(Uint16Array.from(bits).buffer) });
+  const half = (datatype: 'FP16' | 'BF16', bits: number[]): Tensor => ({
+    name: 'generation_logits',
+    datatype,
+    shape: [1, 1, 1, 3],
+    data: new Uint8Array(Uint16Array.from(bits).buffer),
+  });
   // 1.5, -2, 2^-24 and 1.5, -2, 0.5
   expect(margins(half('FP16', [0x3e00, 0xc000, 0x0001]))).toEqual([{ margin: 1.5 - 2 ** -24, winner: 0, runnerUp: 2 }]);
   expect(margins(half('BF16', [0x3fc0, 0xc000, 0x3f00]))).toEqual([{ margin: 1, winner: 0, runnerUp: 2 }]);

@@ -19,7 +19,10 @@ export function margins(logits: Tensor): Margin[] {
   const vocabulary = logits.shape.at(-1) ?? 0;
   const values = floats(logits);
   if (vocabulary < 2 || values.length % vocabulary !== 0 || values.length !== elementCount(logits.shape)) {
-    throw new LockstepError('tensor-malformed', `${logits.name} ${logits.datatype} [${logits.shape.join(', ')}] has ${values.length} elements`);
+    throw new LockstepError(
+      'tensor-malformed',
+      `${logits.name} ${logits.datatype} [${logits.shape.join(', ')}] has ${values.length} elements`,
+    );
   }
   const out: Margin[] = [];
   for (let row = 0; row < values.length; row += vocabulary) {
@@ -46,9 +49,11 @@ export function margins(logits: Tensor): Margin[] {
 
 function floats(tensor: Tensor): Float32Array {
   const { data, datatype } = tensor;
-  if (data.byteLength % (ELEMENT_SIZE[datatype] || 1) !== 0) throw new LockstepError('tensor-malformed', `${tensor.name} ${datatype} has ${data.byteLength} bytes`);
+  if (data.byteLength % (ELEMENT_SIZE[datatype] || 1) !== 0)
+    throw new LockstepError('tensor-malformed', `${tensor.name} ${datatype} has ${data.byteLength} bytes`);
   if (datatype === 'FP32') return fp32Values(data);
-  if (datatype !== 'FP16' && datatype !== 'BF16') throw new LockstepError('tensor-malformed', `${tensor.name} has datatype ${datatype}, expected FP32, FP16 or BF16`);
+  if (datatype !== 'FP16' && datatype !== 'BF16')
+    throw new LockstepError('tensor-malformed', `${tensor.name} has datatype ${datatype}, expected FP32, FP16 or BF16`);
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const out = new Float32Array(data.byteLength >> 1);
   const bits = new Uint32Array(out.buffer);

@@ -30,5 +30,7 @@ export const openAiCompletions: Route = {
 
 /** Errors: `openai-front-end-missing`. */
 export function noFrontEnd(): LockstepError {
-  return new LockstepError('openai-front-end-missing', 'the target has no OpenAI front end', { hint: 'Leave the OpenAI routes out of the plan, or give the target an OpenAI endpoint.' });
+  return new LockstepError('openai-front-end-missing', 'the target has no OpenAI front end', {
+    hint: 'Leave the OpenAI routes out of the plan, or give the target an OpenAI endpoint.',
+  });
 }

@@ -24,7 +24,10 @@ export function chatReader(builder: TranscriptBuilder): PayloadReader {
   });
 }
 
-function reader<Choice extends { readonly finish_reason: string | null }>(builder: TranscriptBuilder, piece: (choice: Choice) => Piece): PayloadReader {
+function reader<Choice extends { readonly finish_reason: string | null }>(
+  builder: TranscriptBuilder,
+  piece: (choice: Choice) => Piece,
+): PayloadReader {
   let streamId: unknown;
   return (payload) => {
     const choices = (Array.isArray(payload['choices']) ? payload['choices'] : []) as readonly Choice[];

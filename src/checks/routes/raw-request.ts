@@ -29,7 +29,12 @@ export function rawRequest(c: Case, id: string, ids: Int32Array, context: RouteC
     inputs.push(one('end_id', tokenizer.eosId), one('pad_id', tokenizer.padId ?? tokenizer.eosId));
   }
   if (limits.stopWords !== undefined && limits.stopWords.length > 0) {
-    inputs.push(wordListTensor('stop_words_list', limits.stopWords.map((word) => tokenizer.encode(word, { addSpecialTokens: false }))));
+    inputs.push(
+      wordListTensor(
+        'stop_words_list',
+        limits.stopWords.map((word) => tokenizer.encode(word, { addSpecialTokens: false })),
+      ),
+    );
   }
   if (limits.minTokens !== undefined) inputs.push(one(names.minTokensTensor.value, limits.minTokens));
   if (sampling.kind === 'sampled') {

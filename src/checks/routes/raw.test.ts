@@ -19,7 +19,14 @@ test('ids, lengths, log-probabilities, margins, counts and flags of an answer th
   });
   await using context = contextOf({ grpc: server.address });
   const t = await ROUTES.raw.run(caseOn('raw'), context, { ...OPTIONS, logProbs: true, margins: true });
-  expect(t).toMatchObject({ ending: 'complete', errors: [], foreignIds: [], events: 3, cumLogProb: -3.5, usage: { promptTokens: 6, completionTokens: 3 } });
+  expect(t).toMatchObject({
+    ending: 'complete',
+    errors: [],
+    foreignIds: [],
+    events: 3,
+    cumLogProb: -3.5,
+    usage: { promptTokens: 6, completionTokens: 3 },
+  });
   expect([...t.ids]).toEqual([5, 6, 7]);
   expect([...idsOfEvent(t, 1)]).toEqual([6, 7]);
   expect([...t.sequenceLengths]).toEqual([1, 2, 0]);
@@ -97,7 +104,9 @@ test('a hang ends with our own deadline', async () => {
 test('an abort rejects with interrupted', async () => {
   await using server = await grpcServer({ ModelStreamInfer: () => {} });
   await using context = contextOf({ grpc: server.address });
-  await expect(ROUTES.raw.run(caseOn('raw'), context, { ...OPTIONS, signal: AbortSignal.timeout(50) })).rejects.toMatchObject({ code: 'interrupted' });
+  await expect(ROUTES.raw.run(caseOn('raw'), context, { ...OPTIONS, signal: AbortSignal.timeout(50) })).rejects.toMatchObject({
+    code: 'interrupted',
+  });
 });
 
 test.each([0, 2])('leaving after %i events cancels on the server', async (afterEvents) => {
@@ -131,7 +140,17 @@ test('the stop tensor goes out on a stream of its own with the same id, and the 
   const seen: { id: string; inputs: Record<string, unknown> }[] = [];
   let finish: (() => void) | undefined;
   await using server = await streaming((send, call, id, request) => {
-    const inputs = Object.fromEntries(request.inputs.map((input, i) => [input.name, [input.shape.map(Number), input.datatype === 'INT32' ? [...int32Values(request.raw_input_contents[i] as Uint8Array)] : [...(request.raw_input_contents[i] as Uint8Array)]]]));
+    const inputs = Object.fromEntries(
+      request.inputs.map((input, i) => [
+        input.name,
+        [
+          input.shape.map(Number),
+          input.datatype === 'INT32'
+            ? [...int32Values(request.raw_input_contents[i] as Uint8Array)]
+            : [...(request.raw_input_contents[i] as Uint8Array)],
+        ],
+      ]),
+    );
     seen.push({ id, inputs });
     if ('stop' in inputs) {
       call.write(response(id, [], true));
@@ -149,7 +168,12 @@ test('the stop tensor goes out on a stream of its own with the same id, and the 
   const t = await ROUTES.raw.run(caseOn('raw'), context, { ...OPTIONS, cancel: { how: 'stop-tensor', afterEvents: 1 } });
   expect(t).toMatchObject({ ending: 'complete', events: 2, errors: [] });
   expect(seen[1]?.id).toBe(seen[0]?.id);
-  expect(seen[1]?.inputs).toEqual({ input_ids: [[1, 1], [1]], input_lengths: [[1, 1], [0]], request_output_len: [[1, 1], [0]], stop: [[1, 1], [1]] });
+  expect(seen[1]?.inputs).toEqual({
+    input_ids: [[1, 1], [1]],
+    input_lengths: [[1, 1], [0]],
+    request_output_len: [[1, 1], [0]],
+    stop: [[1, 1], [1]],
+  });
 });
 
 test('a unary case asks the model config once and uses ModelInfer where the model is not decoupled', async () => {
@@ -174,7 +198,9 @@ test('a unary case asks the model config once and uses ModelInfer where the mode
 test('a case for another route, and a cancellation the route does not have, are our own mistakes', async () => {
   await using context = contextOf({});
   await expect(ROUTES.raw.run(caseOn('ensemble'), context, OPTIONS)).rejects.toMatchObject({ code: 'case-not-carriable' });
-  await expect(ROUTES.ensemble.run(caseOn('ensemble'), context, { ...OPTIONS, cancel: { how: 'stop-tensor', afterEvents: 0 } })).rejects.toMatchObject({ code: 'cancel-not-carriable' });
+  await expect(
+    ROUTES.ensemble.run(caseOn('ensemble'), context, { ...OPTIONS, cancel: { how: 'stop-tensor', afterEvents: 0 } }),
+  ).rejects.toMatchObject({ code: 'cancel-not-carriable' });
 });
 
 interface Part {
@@ -188,7 +214,12 @@ interface Part {
   readonly id?: string;
 }
 
-type Script = (send: (part: Part) => void, call: ServerDuplexStream<ModelInferRequest, object>, id: string, request: ModelInferRequest) => 'open' | 'close' | void;
+type Script = (
+  send: (part: Part) => void,
+  call: ServerDuplexStream<ModelInferRequest, object>,
+  id: string,
+  request: ModelInferRequest,
+) => 'open' | 'close' | void;
 
 function streaming(script: Script) {
   return grpcServer({
@@ -206,8 +237,10 @@ function tensors(part: Part): Tensor[] {
   const out = [int32Tensor('output_ids', [1, 1, n], part.ids), int32Tensor('sequence_length', [1, 1], [part.length ?? n])];
   if (part.logProbs !== undefined) out.push(fp32Tensor('output_log_probs', [1, 1, part.logProbs.length], part.logProbs));
   if (part.cum !== undefined) out.push(fp32Tensor('cum_log_probs', [1, 1], [part.cum]));
-  if (part.logits !== undefined) out.push(fp32Tensor('generation_logits', [1, 1, part.logits.length / VOCABULARY, VOCABULARY], part.logits));
-  if (part.outputTokens !== undefined) out.push(int32Tensor('num_input_tokens', [1, 1], [6]), int32Tensor('num_output_tokens', [1, 1], [part.outputTokens]));
+  if (part.logits !== undefined)
+    out.push(fp32Tensor('generation_logits', [1, 1, part.logits.length / VOCABULARY, VOCABULARY], part.logits));
+  if (part.outputTokens !== undefined)
+    out.push(int32Tensor('num_input_tokens', [1, 1], [6]), int32Tensor('num_output_tokens', [1, 1], [part.outputTokens]));
   return out;
 }
 

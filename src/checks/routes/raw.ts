@@ -42,6 +42,7 @@ async function sendStop(grpc: GrpcClient, model: string, id: string, options: Ca
   void stream.send(stopRequest(model, id));
   stream.halfClose();
   for await (const message of stream.messages) {
-    if (message.errorMessage !== undefined) throw new LockstepError('stop-refused', message.errorMessage, { hint: 'Look at the server log for the stop request.' });
+    if (message.errorMessage !== undefined)
+      throw new LockstepError('stop-refused', message.errorMessage, { hint: 'Look at the server log for the stop request.' });
   }
 }

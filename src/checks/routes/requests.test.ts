@@ -86,30 +86,90 @@ test('ensemble and generate send the same inputs in two spellings', () => {
     return_num_output_tokens: ['BOOL', [1, 1], [true]],
   });
   expect(generateBody(c, 'id', 'Hello', CONTEXT, { ...OPTIONS, logProbs: true })).toEqual({
-    id: 'id', text_input: 'Hello', max_tokens: 8, stream: true, exclude_input_in_output: true, stop_words: ['. '], min_tokens: 2,
-    top_k: 7, top_p: 0.25, temperature: 0.5, seed: 42, return_log_probs: true, return_num_input_tokens: true, return_num_output_tokens: true,
+    id: 'id',
+    text_input: 'Hello',
+    max_tokens: 8,
+    stream: true,
+    exclude_input_in_output: true,
+    stop_words: ['. '],
+    min_tokens: 2,
+    top_k: 7,
+    top_p: 0.25,
+    temperature: 0.5,
+    seed: 42,
+    return_log_probs: true,
+    return_num_input_tokens: true,
+    return_num_output_tokens: true,
   });
 });
 
 test('ensemble, greedy: no sampling input', () => {
   const names = ensembleRequest(caseOn('ensemble'), 'id', 'Hello', CONTEXT, OPTIONS).inputs.map((t) => t.name);
-  expect(names).toEqual(['text_input', 'max_tokens', 'stream', 'exclude_input_in_output', 'return_num_input_tokens', 'return_num_output_tokens']);
+  expect(names).toEqual([
+    'text_input',
+    'max_tokens',
+    'stream',
+    'exclude_input_in_output',
+    'return_num_input_tokens',
+    'return_num_output_tokens',
+  ]);
 });
 
 test('OpenAI, greedy: temperature 0 and top_p 0; sampled: nothing that raw would not send', () => {
   expect(openAiBody(caseOn('openai-completions'), CONTEXT)).toEqual({
-    model: 'ensemble', max_tokens: 8, stream: true, stream_options: { include_usage: true }, temperature: 0, top_p: 0,
+    model: 'ensemble',
+    max_tokens: 8,
+    stream: true,
+    stream_options: { include_usage: true },
+    temperature: 0,
+    top_p: 0,
   });
-  const sampled = caseOn('openai-chat', { mode: 'unary', sampling: { kind: 'sampled', seed: 3, topP: 0.5 }, limits: { maxTokens: 4, stopWords: ['a', 'b'] } });
-  expect(openAiBody(sampled, CONTEXT)).toEqual({ model: 'ensemble', max_tokens: 4, stream: false, temperature: null, top_p: 0.5, seed: 3, stop: ['a', 'b'] });
+  const sampled = caseOn('openai-chat', {
+    mode: 'unary',
+    sampling: { kind: 'sampled', seed: 3, topP: 0.5 },
+    limits: { maxTokens: 4, stopWords: ['a', 'b'] },
+  });
+  expect(openAiBody(sampled, CONTEXT)).toEqual({
+    model: 'ensemble',
+    max_tokens: 4,
+    stream: false,
+    temperature: null,
+    top_p: 0.5,
+    seed: 3,
+    stop: ['a', 'b'],
+  });
 });
 
 test('names follow the release profile', () => {
   const { models } = CONTEXT.profile;
-  const old = { ...CONTEXT, profile: { ...CONTEXT.profile, models: { ...models, seedTensor: { ...models.seedTensor, value: 'random_seed' as const }, minTokensTensor: { ...models.minTokensTensor, value: 'min_length' as const }, ensembleExcludeInput: { ...models.ensembleExcludeInput, value: false }, returnsTokenCounts: { ...models.returnsTokenCounts, value: false } } } };
+  const old = {
+    ...CONTEXT,
+    profile: {
+      ...CONTEXT.profile,
+      models: {
+        ...models,
+        seedTensor: { ...models.seedTensor, value: 'random_seed' as const },
+        minTokensTensor: { ...models.minTokensTensor, value: 'min_length' as const },
+        ensembleExcludeInput: { ...models.ensembleExcludeInput, value: false },
+        returnsTokenCounts: { ...models.returnsTokenCounts, value: false },
+      },
+    },
+  };
   const c = caseOn('ensemble', { sampling: SAMPLED, limits: LIMITS });
-  expect(ensembleRequest(c, 'id', 'x', old, OPTIONS).inputs.map((t) => t.name)).toEqual(['text_input', 'max_tokens', 'stream', 'stop_words', 'min_length', 'top_k', 'top_p', 'temperature', 'random_seed']);
-  expect(rawRequest(c, 'id', Int32Array.of(1), old, OPTIONS).inputs.map((t) => t.name)).toEqual(expect.arrayContaining(['random_seed', 'min_length']));
+  expect(ensembleRequest(c, 'id', 'x', old, OPTIONS).inputs.map((t) => t.name)).toEqual([
+    'text_input',
+    'max_tokens',
+    'stream',
+    'stop_words',
+    'min_length',
+    'top_k',
+    'top_p',
+    'temperature',
+    'random_seed',
+  ]);
+  expect(rawRequest(c, 'id', Int32Array.of(1), old, OPTIONS).inputs.map((t) => t.name)).toEqual(
+    expect.arrayContaining(['random_seed', 'min_length']),
+  );
 });
 
 test('a route says what it cannot carry', () => {

@@ -32,12 +32,30 @@ async function server({ status = 200, headers = SSE, events = [], body, cut = fa
 }
 
 test('generate_stream: texts, counts, log-probabilities, event borders', async () => {
-  const events = ['{"text_output":"He","num_input_tokens":3,"num_output_tokens":1,"output_log_probs":-0.5,"cum_log_probs":-0.5}', '{"text_output":"llo","num_input_tokens":3,"num_output_tokens":2,"output_log_probs":[-1,-2],"cum_log_probs":-3.5}', '{"text_output":""}'];
+  const events = [
+    '{"text_output":"He","num_input_tokens":3,"num_output_tokens":1,"output_log_probs":-0.5,"cum_log_probs":-0.5}',
+    '{"text_output":"llo","num_input_tokens":3,"num_output_tokens":2,"output_log_probs":[-1,-2],"cum_log_probs":-3.5}',
+    '{"text_output":""}',
+  ];
   await using s = await server({ events });
   const t = await ROUTES.generate.run(caseOn('generate'), s.context, { ...OPTIONS, logProbs: true });
   expect(s.asked[0]?.url).toBe('/v2/models/ensemble/generate_stream');
-  expect(s.asked[0]?.body).toMatchObject({ text_input: 'Hello', max_tokens: 8, stream: true, exclude_input_in_output: true, return_log_probs: true });
-  expect(t).toMatchObject({ text: 'Hello', promptText: 'Hello', events: 3, ending: 'complete', errors: [], cumLogProb: -3.5, usage: { promptTokens: 3, completionTokens: 3 } });
+  expect(s.asked[0]?.body).toMatchObject({
+    text_input: 'Hello',
+    max_tokens: 8,
+    stream: true,
+    exclude_input_in_output: true,
+    return_log_probs: true,
+  });
+  expect(t).toMatchObject({
+    text: 'Hello',
+    promptText: 'Hello',
+    events: 3,
+    ending: 'complete',
+    errors: [],
+    cumLogProb: -3.5,
+    usage: { promptTokens: 3, completionTokens: 3 },
+  });
   expect([0, 1, 2].map((i) => textOfEvent(t, i))).toEqual(['He', 'llo', '']);
   expect([...t.logProbs]).toEqual([-0.5, -1, -2]);
 });
@@ -49,7 +67,10 @@ test('generate: one JSON object is one event; an error in a 200 answer is in ban
   expect(good.asked[0]).toMatchObject({ url: '/v2/models/ensemble/generate', body: { stream: false } });
   await using bad = await server({ headers: JSON_TYPE, body: '{"error":"generate expects model to produce exactly 1 response"}' });
   expect(await ROUTES.generate.run(c, bad.context, OPTIONS)).toMatchObject({
-    text: '', events: 1, ending: 'complete', errors: [{ event: 0, code: 'in-band', message: 'generate expects model to produce exactly 1 response' }],
+    text: '',
+    events: 1,
+    ending: 'complete',
+    errors: [{ event: 0, code: 'in-band', message: 'generate expects model to produce exactly 1 response' }],
   });
 });
 
@@ -57,7 +78,11 @@ test('a refusal is HTTP <status> instead of events, as JSON, as an event, or emp
   for (const answer of [{ headers: JSON_TYPE, body: '{"error":"no"}' }, { events: ['{"error":"no"}'] }, { headers: {}, body: '' }]) {
     await using s = await server({ status: 400, ...answer });
     const message = 'body' in answer && answer.body === '' ? '' : 'no';
-    expect(await ROUTES.generate.run(caseOn('generate'), s.context, OPTIONS)).toMatchObject({ events: 0, ending: 'complete', errors: [{ event: -1, code: 'HTTP 400', message }] });
+    expect(await ROUTES.generate.run(caseOn('generate'), s.context, OPTIONS)).toMatchObject({
+      events: 0,
+      ending: 'complete',
+      errors: [{ event: -1, code: 'HTTP 400', message }],
+    });
   }
 });
 
@@ -85,15 +110,41 @@ test.each(['openai-completions', 'openai-chat', 'generate'] as const)('%s: a bod
 
 test('completions: chunks, finish, usage and [DONE]', async () => {
   const usage = { prompt_tokens: 7, total_tokens: 9, completion_tokens: 2 };
-  await using s = await server({ events: [completion('Hel'), completion('lo'), completion('', 'stop'), JSON.stringify({ id: 'cmpl-1', choices: [], usage }), '[DONE]'] });
+  await using s = await server({
+    events: [completion('Hel'), completion('lo'), completion('', 'stop'), JSON.stringify({ id: 'cmpl-1', choices: [], usage }), '[DONE]'],
+  });
   const t = await ROUTES['openai-completions'].run(caseOn('openai-completions'), s.context, OPTIONS);
-  expect(s.asked[0]).toEqual({ url: '/v1/completions', body: { prompt: 'Hello', model: 'ensemble', max_tokens: 8, stream: true, stream_options: { include_usage: true }, temperature: 0, top_p: 0 } });
-  expect(t).toMatchObject({ text: 'Hello', ending: 'complete', errors: [], finishReasons: [{ event: 2, reason: 'stop' }], usage: { promptTokens: 7, completionTokens: 2 } });
+  expect(s.asked[0]).toEqual({
+    url: '/v1/completions',
+    body: {
+      prompt: 'Hello',
+      model: 'ensemble',
+      max_tokens: 8,
+      stream: true,
+      stream_options: { include_usage: true },
+      temperature: 0,
+      top_p: 0,
+    },
+  });
+  expect(t).toMatchObject({
+    text: 'Hello',
+    ending: 'complete',
+    errors: [],
+    finishReasons: [{ event: 2, reason: 'stop' }],
+    usage: { promptTokens: 7, completionTokens: 2 },
+  });
   expect([...t.flags]).toEqual([FLAG.data, FLAG.data, FLAG.data | FLAG.finish, FLAG.usage, FLAG.done]);
 });
 
 test('chat: the role event is no data, and the template is left to the server', async () => {
-  await using s = await server({ events: [chat({ role: 'assistant', content: '' }), chat({ role: null, content: 'Hi' }), chat({ role: null, content: '' }, 'stop'), '[DONE]'] });
+  await using s = await server({
+    events: [
+      chat({ role: 'assistant', content: '' }),
+      chat({ role: null, content: 'Hi' }),
+      chat({ role: null, content: '' }, 'stop'),
+      '[DONE]',
+    ],
+  });
   const t = await ROUTES['openai-chat'].run(caseOn('openai-chat', { prompt: MESSAGES }), s.context, OPTIONS);
   expect(s.asked[0]).toMatchObject({ url: '/v1/chat/completions', body: { messages: MESSAGES.messages } });
   expect(s.asked[0]?.body).not.toHaveProperty('prompt');
@@ -103,10 +154,29 @@ test('chat: the role event is no data, and the template is left to the server', 
 
 test('whole OpenAI answers are one event with text, finish and usage', async () => {
   const usage = { prompt_tokens: 7, total_tokens: 9, completion_tokens: 2 };
-  await using completions = await server({ headers: JSON_TYPE, body: JSON.stringify({ id: 'cmpl-1', choices: [{ index: 0, text: 'Hello', finish_reason: 'stop' }], usage }) });
-  await using chats = await server({ headers: JSON_TYPE, body: JSON.stringify({ id: 'cmpl-1', choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }], usage }) });
-  const expected = { text: 'Hello', events: 1, ending: 'complete', errors: [], finishReasons: [{ event: 0, reason: 'stop' }], usage: { promptTokens: 7, completionTokens: 2 } };
-  expect(await ROUTES['openai-completions'].run(caseOn('openai-completions', { mode: 'unary' }), completions.context, OPTIONS)).toMatchObject(expected);
+  await using completions = await server({
+    headers: JSON_TYPE,
+    body: JSON.stringify({ id: 'cmpl-1', choices: [{ index: 0, text: 'Hello', finish_reason: 'stop' }], usage }),
+  });
+  await using chats = await server({
+    headers: JSON_TYPE,
+    body: JSON.stringify({
+      id: 'cmpl-1',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+      usage,
+    }),
+  });
+  const expected = {
+    text: 'Hello',
+    events: 1,
+    ending: 'complete',
+    errors: [],
+    finishReasons: [{ event: 0, reason: 'stop' }],
+    usage: { promptTokens: 7, completionTokens: 2 },
+  };
+  expect(
+    await ROUTES['openai-completions'].run(caseOn('openai-completions', { mode: 'unary' }), completions.context, OPTIONS),
+  ).toMatchObject(expected);
   const t = await ROUTES['openai-chat'].run(caseOn('openai-chat', { mode: 'unary', prompt: MESSAGES }), chats.context, OPTIONS);
   expect(t).toMatchObject(expected);
   expect([...t.flags]).toEqual([FLAG.data | FLAG.finish | FLAG.usage]);
@@ -118,10 +188,15 @@ test.each([0, 2])('leaving after %i data events closes the connection', async (a
     response.on('close', () => !response.writableFinished && closed.resolve());
     if (afterEvents === 0) return;
     response.writeHead(200, SSE);
-    response.write(`data: ${chat({ role: 'assistant', content: '' })}\n\ndata: ${chat({ content: 'a' })}\n\ndata: ${chat({ content: 'b' })}\n\n`);
+    response.write(
+      `data: ${chat({ role: 'assistant', content: '' })}\n\ndata: ${chat({ content: 'a' })}\n\ndata: ${chat({ content: 'b' })}\n\n`,
+    );
   });
   await using context = contextOf({ openai: `http://${http.address}` });
-  const t = await ROUTES['openai-chat'].run(caseOn('openai-chat', { prompt: MESSAGES }), context, { ...OPTIONS, cancel: { how: 'leave', afterEvents } });
+  const t = await ROUTES['openai-chat'].run(caseOn('openai-chat', { prompt: MESSAGES }), context, {
+    ...OPTIONS,
+    cancel: { how: 'leave', afterEvents },
+  });
   expect(t).toMatchObject({ ending: 'cancelled', errors: [], text: afterEvents === 0 ? '' : 'ab' });
   await closed.promise;
 });
@@ -131,15 +206,23 @@ test('a hang is our deadline, an abort is interrupted, nothing there is target-u
   await using context = contextOf({ http: http.address });
   const c = caseOn('generate');
   expect((await ROUTES.generate.run(c, context, { deadlineMs: 100 })).ending).toBe('deadline');
-  await expect(ROUTES.generate.run(c, context, { ...OPTIONS, signal: AbortSignal.timeout(50) })).rejects.toMatchObject({ code: 'interrupted' });
+  await expect(ROUTES.generate.run(c, context, { ...OPTIONS, signal: AbortSignal.timeout(50) })).rejects.toMatchObject({
+    code: 'interrupted',
+  });
   await using nobody = contextOf({});
-  expect(await ROUTES.generate.run(c, nobody, OPTIONS)).toMatchObject({ ending: 'broken', errors: [{ event: -1, code: 'target-unreachable' }] });
+  expect(await ROUTES.generate.run(c, nobody, OPTIONS)).toMatchObject({
+    ending: 'broken',
+    errors: [{ event: -1, code: 'target-unreachable' }],
+  });
 });
 
 test('an event that is no JSON object is an error where it came', async () => {
   await using s = await server({ events: ['oops', '[1]', '{"choices":[7]}', completion('a')] });
   const t = await ROUTES['openai-completions'].run(caseOn('openai-completions'), s.context, OPTIONS);
-  expect(t.errors.map((e) => [e.event, e.code])).toEqual([[0, 'malformed'], [1, 'malformed']]);
+  expect(t.errors.map((e) => [e.event, e.code])).toEqual([
+    [0, 'malformed'],
+    [1, 'malformed'],
+  ]);
   expect(t.text).toBe('a');
 });
 

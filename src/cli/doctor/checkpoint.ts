@@ -12,7 +12,8 @@ const WHAT = 'tokenizer';
 const REPAIR = 'Give --tokenizer the folder of the checkpoint that the target serves.';
 
 export const examineCheckpoint: Examination = async ({ settings, cwd }) => {
-  const folder = settings.tokenizer === undefined ? (settings.target === 'external' ? undefined : TINY_CHECKPOINT) : resolve(cwd, settings.tokenizer);
+  const folder =
+    settings.tokenizer === undefined ? (settings.target === 'external' ? undefined : TINY_CHECKPOINT) : resolve(cwd, settings.tokenizer);
   if (folder === undefined) return [fail(WHAT, 'target external needs one', 'Add --tokenizer DIR.')];
   const shown = relative(cwd, folder).startsWith('..') ? folder : relative(cwd, folder) || '.';
   let tokenizer: Tokenizer;
@@ -31,7 +32,11 @@ function examineTemplate(tokenizer: Tokenizer): Finding {
     tokenizer.applyChatTemplate([{ role: 'user', content: 'hello' }], { addGenerationPrompt: true });
     return ok('chat template', 'renders a conversation');
   } catch (thrown) {
-    return warn('chat template', LockstepError.from(thrown).message, 'Without it the chat route is not served; add one to tokenizer_config.json.');
+    return warn(
+      'chat template',
+      LockstepError.from(thrown).message,
+      'Without it the chat route is not served; add one to tokenizer_config.json.',
+    );
   }
 }
 
@@ -45,7 +50,14 @@ interface ModelConfig {
 function examineModel(folder: string, tokenizer: Tokenizer, external: boolean): readonly Finding[] {
   const path = join(folder, 'config.json');
   if (!existsSync(path)) {
-    if (external) return [warn('checkpoint', 'no config.json beside the tokenizer: it cannot be compared', 'Copy config.json of the served checkpoint there.')];
+    if (external)
+      return [
+        warn(
+          'checkpoint',
+          'no config.json beside the tokenizer: it cannot be compared',
+          'Copy config.json of the served checkpoint there.',
+        ),
+      ];
     return [fail('checkpoint', 'config.json is missing', REPAIR)];
   }
   let config: ModelConfig;
@@ -65,7 +77,8 @@ function examineModel(folder: string, tokenizer: Tokenizer, external: boolean): 
 /** A model may have more rows than the tokenizer has tokens (padding to a multiple), never fewer. */
 function disagreements(config: ModelConfig, tokenizer: Tokenizer): string[] {
   const wrong: string[] = [];
-  if (config.vocab_size !== undefined && config.vocab_size < tokenizer.vocabSize) wrong.push(`${tokenizer.vocabSize} tokens, but vocab_size ${config.vocab_size}`);
+  if (config.vocab_size !== undefined && config.vocab_size < tokenizer.vocabSize)
+    wrong.push(`${tokenizer.vocabSize} tokens, but vocab_size ${config.vocab_size}`);
   const pairs = [
     ['bos', config.bos_token_id, tokenizer.bosId],
     ['eos', config.eos_token_id, tokenizer.eosId],

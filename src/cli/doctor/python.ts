@@ -9,7 +9,10 @@ import { fail, ok, warn } from './finding.ts';
 
 export const examinePython: Examination = async ({ settings, signal }) => {
   if (settings.target === 'external') return [];
-  const pin = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'docker', 'triton', 'tritonserver.json'), 'utf8')) as { readonly python: string; readonly libpython: string };
+  const pin = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'docker', 'triton', 'tritonserver.json'), 'utf8')) as {
+    readonly python: string;
+    readonly libpython: string;
+  };
   const what = `python ${pin.python}`;
   try {
     const found = await findPython(pin.python, pin.libpython, signal);

@@ -11,10 +11,20 @@ export const examineTarget: Examination = async ({ settings, signal }) => {
   const { grpc, http, metrics, openai } = settings;
   const missing = (['grpc', 'http'] as const).filter((name) => settings[name] === undefined);
   if (grpc === undefined || http === undefined) {
-    return [fail('target', `external, but ${missing.map((name) => `--${name}`).join(' and ')} is not given`, 'Add the addresses of the running server.')];
+    return [
+      fail(
+        'target',
+        `external, but ${missing.map((name) => `--${name}`).join(' and ')} is not given`,
+        'Add the addresses of the running server.',
+      ),
+    ];
   }
   try {
-    await using target = await connectExternalTarget({ endpoints: { grpc, http, metrics, openai }, signal, readyWithinMs: READY_WITHIN_MS });
+    await using target = await connectExternalTarget({
+      endpoints: { grpc, http, metrics, openai },
+      signal,
+      readyWithinMs: READY_WITHIN_MS,
+    });
     const { name, triton, served } = target.identity;
     return [ok('target', `${name} ${triton} is ready; models: ${served}`)];
   } catch (thrown) {

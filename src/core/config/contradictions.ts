@@ -22,11 +22,17 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
       });
     }
   } else {
-    const extra = ENDPOINTS.map((name) => given.get(name)).find((one) => one !== undefined && strength(one) >= strength(given.get('target')));
+    const extra = ENDPOINTS.map((name) => given.get(name)).find(
+      (one) => one !== undefined && strength(one) >= strength(given.get('target')),
+    );
     if (extra !== undefined) {
-      throw new LockstepError('flags-contradict', `${extra.name} is an address of a running server, and target ${target} is started by this run`, {
-        hint: 'Add --target external, or leave the address out.',
-      });
+      throw new LockstepError(
+        'flags-contradict',
+        `${extra.name} is an address of a running server, and target ${target} is started by this run`,
+        {
+          hint: 'Add --target external, or leave the address out.',
+        },
+      );
     }
   }
   const fault = given.get('fault');

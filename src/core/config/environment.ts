@@ -34,7 +34,11 @@ export function unknownVariables(env: Environment): readonly { readonly name: st
 }
 
 function fromText(one: Field, text: string): unknown {
-  if (one.kind === 'list') return text.split(',').map((part) => part.trim()).filter((part) => part !== '');
+  if (one.kind === 'list')
+    return text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
   if (one.kind === 'switch') {
     if (/^(1|true|yes|on)$/i.test(text)) return true;
     if (/^(0|false|no|off)$/i.test(text)) return false;

@@ -44,12 +44,18 @@ export const FIELDS = {
     help: "the external target's metrics address, where it has one",
     commands: ['check', 'goldens', 'doctor'],
   }),
-  openai: field(z.string().regex(/^https?:\/\/[^\s/]+(?:\/(?!v1\/?$)[^\s]*)?$/).optional(), {
-    value: 'URL',
-    expected: 'a base URL up to and without /v1, such as http://127.0.0.1:9000',
-    help: "base URL of the external target's OpenAI front end, without /v1",
-    commands: ['check', 'goldens', 'doctor'],
-  }),
+  openai: field(
+    z
+      .string()
+      .regex(/^https?:\/\/[^\s/]+(?:\/(?!v1\/?$)[^\s]*)?$/)
+      .optional(),
+    {
+      value: 'URL',
+      expected: 'a base URL up to and without /v1, such as http://127.0.0.1:9000',
+      help: "base URL of the external target's OpenAI front end, without /v1",
+      commands: ['check', 'goldens', 'doctor'],
+    },
+  ),
   tokenizer: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with tokenizer.json',
@@ -76,12 +82,20 @@ export const FIELDS = {
     defaultText: 'none',
     commands: ['check', 'serve', 'goldens'],
   }),
-  seed: field(z.number().int().min(0).max(2 ** 32 - 1).default(1), {
-    value: 'N',
-    expected: 'a whole number from 0 to 4294967295',
-    help: 'seed of everything that is drawn',
-    commands: ['check', 'goldens'],
-  }),
+  seed: field(
+    z
+      .number()
+      .int()
+      .min(0)
+      .max(2 ** 32 - 1)
+      .default(1),
+    {
+      value: 'N',
+      expected: 'a whole number from 0 to 4294967295',
+      help: 'seed of everything that is drawn',
+      commands: ['check', 'goldens'],
+    },
+  ),
   policy: field(z.enum(['exact', 'margins']).optional(), {
     value: 'NAME',
     expected: 'exact or margins',

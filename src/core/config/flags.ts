@@ -53,7 +53,8 @@ export function parseFlags(command: CommandName, args: readonly string[]): Parse
     if (negated) throw unknownFlag(command, token.rawName, [...byFlag.keys()]);
     if (token.value === undefined || (!token.inlineValue && token.value.startsWith('--'))) throw missingValue(flag, one);
     const before = layer.get(name)?.value;
-    const value = one.kind === 'list' && Array.isArray(before) ? [...before, token.value] : one.kind === 'list' ? [token.value] : token.value;
+    const value =
+      one.kind === 'list' && Array.isArray(before) ? [...before, token.value] : one.kind === 'list' ? [token.value] : token.value;
     layer.set(name, { value, source: 'flag', name: flag });
   }
   return { layer, positionals, help };
@@ -82,7 +83,9 @@ function unknownFlag(command: CommandName, rawName: string, known: readonly stri
 }
 
 function missingValue(flag: string, one: Field): LockstepError {
-  return new LockstepError('flag-value-missing', `${flag} needs a value: ${one.expected}`, { hint: `Write ${flag} ${one.value ?? 'VALUE'}.` });
+  return new LockstepError('flag-value-missing', `${flag} needs a value: ${one.expected}`, {
+    hint: `Write ${flag} ${one.value ?? 'VALUE'}.`,
+  });
 }
 
 function unexpectedValue(flag: string, value: string): LockstepError {

@@ -28,7 +28,7 @@ function sentence(one: Field, env: string): string {
 function defaultText(one: Field): string | undefined {
   if (one.defaultText !== undefined) return `default: ${one.defaultText}`;
   const value = defaultOf(one);
-  return value === undefined || value === false ? undefined : `default: ${String(value)}`;
+  return value === undefined || value === false ? undefined : `default: ${String(value as string | number)}`;
 }
 
 function wrap(text: string, width: number): string[] {

@@ -1,9 +1,9 @@
 export type { CommandName, Field } from './field.ts';
-export { COMMAND_NAMES, envName, flagName } from './field.ts';
+export { COMMAND_NAMES } from './field.ts';
 export type { FieldName, Settings, SettingsInput } from './fields.ts';
 export { FIELDS } from './fields.ts';
 export type { ParsedFlags } from './flags.ts';
-export { fieldsOf, parseFlags } from './flags.ts';
+export { parseFlags } from './flags.ts';
 export { helpForFields } from './help.ts';
 export type { Environment } from './environment.ts';
 export { RUN_VARIABLE, unknownVariables } from './environment.ts';

@@ -82,7 +82,9 @@ describe('errors say what was expected and what to do', () => {
   });
 
   test('the source of a wrong value is named as its reader knows it', async () => {
-    expect((await failing([], { LOCKSTEP_SEED: 'x' })).message).toBe('[value-invalid] LOCKSTEP_SEED must be a whole number from 0 to 4294967295; got “x”');
+    expect((await failing([], { LOCKSTEP_SEED: 'x' })).message).toBe(
+      '[value-invalid] LOCKSTEP_SEED must be a whole number from 0 to 4294967295; got “x”',
+    );
     writeConfig("export default { policy: 'lax' }");
     expect((await failing([])).message).toBe('[value-invalid] policy in lockstep.config.mjs must be exact or margins; got “lax”');
   });
@@ -90,7 +92,11 @@ describe('errors say what was expected and what to do', () => {
   test('a config file with an unknown field names path, field and the field that was meant', async () => {
     writeConfig('export default { sed: 3 }');
     const error = await failing([]);
-    expect(error).toMatchObject({ code: 'config-field-unknown', hint: 'Did you mean seed?', context: { file: join(cwd, 'lockstep.config.mjs'), field: 'sed' } });
+    expect(error).toMatchObject({
+      code: 'config-field-unknown',
+      hint: 'Did you mean seed?',
+      context: { file: join(cwd, 'lockstep.config.mjs'), field: 'sed' },
+    });
   });
 
   test.each([
@@ -105,7 +111,9 @@ describe('errors say what was expected and what to do', () => {
   });
 
   test('a misspelt variable is found', () => {
-    expect(unknownVariables({ LOCKSTEP_SEDE: '1', LOCKSTEP_SEED: '1', LOCKSTEP_RUN: '{}', PATH: '' })).toEqual([{ name: 'LOCKSTEP_SEDE', meant: 'LOCKSTEP_SEED' }]);
+    expect(unknownVariables({ LOCKSTEP_SEDE: '1', LOCKSTEP_SEED: '1', LOCKSTEP_RUN: '{}', PATH: '' })).toEqual([
+      { name: 'LOCKSTEP_SEDE', meant: 'LOCKSTEP_SEED' },
+    ]);
   });
 });
 
@@ -129,7 +137,11 @@ describe('the configuration of a run', () => {
   });
 
   test('without LOCKSTEP_RUN it comes from environment and file', async () => {
-    expect(await runConfigFromEnvironment({ LOCKSTEP_PROFILE: 'ideal' }, cwd)).toMatchObject({ target: 'embedded', profile: 'ideal', seed: 1 });
+    expect(await runConfigFromEnvironment({ LOCKSTEP_PROFILE: 'ideal' }, cwd)).toMatchObject({
+      target: 'embedded',
+      profile: 'ideal',
+      seed: 1,
+    });
   });
 });
 

@@ -54,6 +54,5 @@ function show(value: unknown): string {
 function defaultHint(one: Field): string {
   const fallback = one.schema.safeParse(undefined);
   if (one.defaultText !== undefined) return ` (default: ${one.defaultText})`;
-  return fallback.success && fallback.data !== undefined ? ` (default: ${String(fallback.data)})` : '';
+  return fallback.success && fallback.data !== undefined ? ` (default: ${String(fallback.data as string | number | boolean)})` : '';
 }
-

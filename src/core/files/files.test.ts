@@ -27,7 +27,9 @@ test('a write that cannot be finished leaves the old content and no temporary fi
 });
 
 test.each(['/proc/nope/x.json', '/dev/null/x.json'])('%s is refused, not waited for', (path) => {
-  expect(() => assertWritable(path)).toThrow(expect.objectContaining({ code: 'file-not-writable', hint: expect.stringContaining('nothing was run') }));
+  expect(() => assertWritable(path)).toThrow(
+    expect.objectContaining({ code: 'file-not-writable', hint: expect.stringContaining('nothing was run') }),
+  );
 });
 
 test('asking whether a file can be written leaves no trace of the question', () => {

@@ -17,7 +17,7 @@ export function rankSum(first: readonly number[], second: readonly number[]): Ra
   all.sort((a, b) => a.value - b.value);
   let rankOfFirst = 0;
   let tieTerm = 0;
-  for (let i = 0; i < all.length; ) {
+  for (let i = 0; i < all.length;) {
     let j = i;
     while (j < all.length && all[j]?.value === all[i]?.value) j++;
     const size = j - i;

@@ -1,8 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  chanceToPass, chanceToSee, clopperPearsonInterval, clopperPearsonLower, clopperPearsonUpper, formatBound, hazardBound, pool,
-  rankSum, sprt, trialsToProve, zeroDivergenceBound,
+  chanceToPass,
+  chanceToSee,
+  clopperPearsonInterval,
+  clopperPearsonLower,
+  clopperPearsonUpper,
+  formatBound,
+  hazardBound,
+  pool,
+  rankSum,
+  sprt,
+  trialsToProve,
+  zeroDivergenceBound,
 } from './index.ts';
 
 describe('a run without divergence', () => {
@@ -12,7 +22,11 @@ describe('a run without divergence', () => {
   });
 
   test.each([
-    [0.1, [22, 29, 44]], [0.05, [45, 59, 90]], [0.01, [230, 299, 459]], [0.005, [460, 598, 919]], [0.001, [2302, 2995, 4603]],
+    [0.1, [22, 29, 44]],
+    [0.05, [45, 59, 90]],
+    [0.01, [230, 299, 459]],
+    [0.005, [460, 598, 919]],
+    [0.001, [2302, 2995, 4603]],
   ])('needs these many repeats to prove a rate below %f', (rate, counts) => {
     expect([0.9, 0.95, 0.99].map((c) => trialsToProve(rate, c))).toEqual(counts);
   });
@@ -42,17 +56,19 @@ describe('Clopper-Pearson', () => {
   });
 
   test('solves its own equation: P(X ≤ k) at the bound is 5 %', () => {
-    fc.assert(fc.property(fc.integer({ min: 2, max: 200 }), fc.nat(), (n, seed) => {
-      const k = seed % (n >> 1);
-      const p = clopperPearsonUpper(k, n);
-      let term = (1 - p) ** n;
-      let sum = term;
-      for (let i = 1; i <= k; i++) {
-        term *= ((n - i + 1) / i) * (p / (1 - p));
-        sum += term;
-      }
-      expect(sum).toBeCloseTo(0.05, 8);
-    }));
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 200 }), fc.nat(), (n, seed) => {
+        const k = seed % (n >> 1);
+        const p = clopperPearsonUpper(k, n);
+        let term = (1 - p) ** n;
+        let sum = term;
+        for (let i = 1; i <= k; i++) {
+          term *= ((n - i + 1) / i) * (p / (1 - p));
+          sum += term;
+        }
+        expect(sum).toBeCloseTo(0.05, 8);
+      }),
+    );
   });
 });
 
@@ -92,7 +108,12 @@ test('rerun until green lets faults through', () => {
   const percent = (p: number) => Number((p * 100).toFixed(1));
   expect([0.05, 0.1, 0.2].map((rate) => percent(chanceToPass(rate, 5, 1)))).toEqual([77.4, 59, 32.8]);
   expect([0.05, 0.1, 0.2].map((rate) => percent(chanceToPass(rate, 5, 4)))).toEqual([99.7, 97.2, 79.6]);
-  expect(pool([{ n: 5, k: 1 }, { n: 5, k: 0 }])).toEqual({ n: 10, k: 1 });
+  expect(
+    pool([
+      { n: 5, k: 1 },
+      { n: 5, k: 0 },
+    ]),
+  ).toEqual({ n: 10, k: 1 });
 });
 
 test('the rank-sum test tells shifted margins from equal ones', () => {
@@ -106,18 +127,28 @@ test('the rank-sum test tells shifted margins from equal ones', () => {
 
 describe('formatBound', () => {
   test('writes two digits and never less than the bound', () => {
-    expect([0.07, 0.05, 0.00301, 0.0951, 0.527, 1, 0.999, 0].map(formatBound)).toEqual(
-      ['7.0 %', '5.0 %', '0.31 %', '9.6 %', '53 %', '100 %', '100 %', '0 %']);
+    expect([0.07, 0.05, 0.00301, 0.0951, 0.527, 1, 0.999, 0].map(formatBound)).toEqual([
+      '7.0 %',
+      '5.0 %',
+      '0.31 %',
+      '9.6 %',
+      '53 %',
+      '100 %',
+      '100 %',
+      '0 %',
+    ]);
     expect(formatBound(0.00003)).toBe('3.0e-5');
     expect(formatBound(0.0000301)).toBe('3.1e-5');
   });
 
   test('rounds up for every number', () => {
-    fc.assert(fc.property(fc.double({ min: 1e-12, max: 0.99, noNaN: true }), (bound) => {
-      const text = formatBound(bound);
-      const value = text.endsWith(' %') ? Number(`${text.slice(0, -2)}e-2`) : Number(text);
-      expect(value).toBeGreaterThanOrEqual(bound);
-      expect(value).toBeLessThanOrEqual(bound * 1.12);
-    }));
+    fc.assert(
+      fc.property(fc.double({ min: 1e-12, max: 0.99, noNaN: true }), (bound) => {
+        const text = formatBound(bound);
+        const value = text.endsWith(' %') ? Number(`${text.slice(0, -2)}e-2`) : Number(text);
+        expect(value).toBeGreaterThanOrEqual(bound);
+        expect(value).toBeLessThanOrEqual(bound * 1.12);
+      }),
+    );
   });
 });

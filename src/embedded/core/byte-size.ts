@@ -13,7 +13,10 @@ export function checkByteSize(tensor: CoreTensor, elements: number, model: strin
   }
   const expected = elements * ELEMENT_SIZE[tensor.datatype];
   if (tensor.data.length !== expected) {
-    throw new CoreError('INVALID_ARG', `${prefix}input byte size mismatch for input '${tensor.name}' for model '${model}'. Expected ${expected}, got ${tensor.data.length}`);
+    throw new CoreError(
+      'INVALID_ARG',
+      `${prefix}input byte size mismatch for input '${tensor.name}' for model '${model}'. Expected ${expected}, got ${tensor.data.length}`,
+    );
   }
 }
 
@@ -21,9 +24,12 @@ function checkStringElements(tensor: CoreTensor, expected: number, model: string
   const { data, name } = tensor;
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   let count = 0;
-  for (let at = 0; at < data.length; ) {
+  for (let at = 0; at < data.length;) {
     if (count >= expected) {
-      throw new CoreError('INVALID_ARG', `${prefix}unexpected number of string elements ${count + 1} for inference input '${name}' for model '${model}', expecting ${expected}`);
+      throw new CoreError(
+        'INVALID_ARG',
+        `${prefix}unexpected number of string elements ${count + 1} for inference input '${name}' for model '${model}', expecting ${expected}`,
+      );
     }
     const left = data.length - at;
     if (left < 4) {
@@ -34,12 +40,18 @@ function checkStringElements(tensor: CoreTensor, expected: number, model: string
     }
     const length = view.getUint32(at, true);
     if (length > left - 4) {
-      throw new CoreError('INVALID_ARG', `incomplete string data for inference input '${name}', expecting string of length ${length} but only ${left - 4} bytes available`);
+      throw new CoreError(
+        'INVALID_ARG',
+        `incomplete string data for inference input '${name}', expecting string of length ${length} but only ${left - 4} bytes available`,
+      );
     }
     at += 4 + length;
     count++;
   }
   if (count !== expected) {
-    throw new CoreError('INVALID_ARG', `${prefix}expected ${expected} string elements for inference input '${name}' for model '${model}', got ${count}`);
+    throw new CoreError(
+      'INVALID_ARG',
+      `${prefix}expected ${expected} string elements for inference input '${name}' for model '${model}', got ${count}`,
+    );
   }
 }

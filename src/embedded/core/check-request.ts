@@ -51,7 +51,8 @@ export function checkRequest(model: LoadedModel, request: CoreInferRequest, dete
     if (!model.inputs.has(tensor.name)) refuse(`unexpected inference input '${tensor.name}' for model '${model.name}'`);
     if (maxBatch === 0) continue;
     const first = tensor.shape[0];
-    if (first === undefined) return refuse(`${prefix}input '${tensor.name}' has no shape but model requires batch dimension for '${model.name}'`);
+    if (first === undefined)
+      return refuse(`${prefix}input '${tensor.name}' has no shape but model requires batch dimension for '${model.name}'`);
     if (batchSize === 0) batchSize = first;
     else if (first !== batchSize) refuse(`${prefix}input '${tensor.name}' batch size does not match other inputs for '${model.name}'`);
   }
@@ -61,7 +62,13 @@ export function checkRequest(model: LoadedModel, request: CoreInferRequest, dete
   return { inputs, batchSize: Math.max(1, batchSize) };
 }
 
-function checkInputCount(model: LoadedModel, inputs: ReadonlyMap<string, CoreTensor>, order: readonly CoreTensor[], prefix: string, detectMissing: boolean): void {
+function checkInputCount(
+  model: LoadedModel,
+  inputs: ReadonlyMap<string, CoreTensor>,
+  order: readonly CoreTensor[],
+  prefix: string,
+  detectMissing: boolean,
+): void {
   const total = model.config.input.length;
   const required = model.requiredInputs;
   const countFits = inputs.size >= required.length && inputs.size <= total;
@@ -85,12 +92,18 @@ function checkTensor(model: LoadedModel, tensor: CoreTensor, batchSize: number, 
   const expected = datatypeOf(config.data_type);
   if (tensor.datatype !== expected) {
     const given = tensor.datatype in ELEMENT_SIZE ? tensor.datatype : '<invalid>';
-    throw new CoreError('INVALID_ARG', `${prefix}inference input '${tensor.name}' data-type is '${given}', but model '${model.name}' expects '${expected}'`);
+    throw new CoreError(
+      'INVALID_ARG',
+      `${prefix}inference input '${tensor.name}' data-type is '${given}', but model '${model.name}' expects '${expected}'`,
+    );
   }
   const batched = model.config.max_batch_size > 0;
   const dims = batched ? tensor.shape.slice(1) : tensor.shape;
   if (dims.some((d) => d < 0)) {
-    throw new CoreError('INVALID_ARG', `${prefix}All input dimensions should be specified for input '${tensor.name}' for model '${model.name}', got [${tensor.shape.join(',')}]`);
+    throw new CoreError(
+      'INVALID_ARG',
+      `${prefix}All input dimensions should be specified for input '${tensor.name}' for model '${model.name}', got [${tensor.shape.join(',')}]`,
+    );
   }
   const fits = dims.length === config.dims.length && config.dims.every((d, i) => d === -1 || d === dims[i]);
   if (!fits) {

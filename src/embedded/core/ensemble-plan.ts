@@ -33,7 +33,7 @@ function planStep(step: EnsembleStep): PlannedStep {
 export function neededSteps(steps: readonly PlannedStep[], wanted: readonly string[]): PlannedStep[] {
   const tensors = new Set(wanted);
   const needed = new Set<PlannedStep>();
-  for (let grew = true; grew; ) {
+  for (let grew = true; grew;) {
     grew = false;
     for (const step of steps) {
       if (needed.has(step) || ![...step.outputs.values()].some((tensor) => tensors.has(tensor))) continue;

@@ -20,7 +20,9 @@ function model(name: string, text: string): void {
 }
 
 function map(kind: 'input' | 'output', pairs: Record<string, string>): string {
-  return Object.entries(pairs).map(([key, value]) => `${kind}_map { key: "${key}" value: "${value}" }`).join(' ');
+  return Object.entries(pairs)
+    .map(([key, value]) => `${kind}_map { key: "${key}" value: "${value}" }`)
+    .join(' ');
 }
 
 function step(name: string, inputs: Record<string, string>, outputs: Record<string, string>): string {
@@ -40,7 +42,12 @@ function start(models: Record<string, Execute>): TritonCore {
     faults: new Set(),
     factory: ({ name }) => {
       const execute = models[name];
-      return execute && ((): Model => ({ execute: (request, sender) => execute((n) => int32Values(request.inputs.get(n)?.data ?? new Uint8Array())[0], sender) }));
+      return (
+        execute &&
+        ((): Model => ({
+          execute: (request, sender) => execute((n) => int32Values(request.inputs.get(n)?.data ?? new Uint8Array())[0], sender),
+        }))
+      );
     },
   });
 }
@@ -51,19 +58,32 @@ const one = (name: string, value: number): CoreTensor => int32Tensor(name, [1], 
 function run(core: TritonCore, inputs: readonly CoreTensor[], id = ''): Promise<string[]> {
   const { promise, resolve } = Promise.withResolvers<string[]>();
   const lines: string[] = [];
-  core.infer({ modelName: 'all', modelVersion: '', id, parameters: new Map(), inputs, requestedOutputs: [] }, (response, final) => {
-    const outputs = response?.outputs.map((o) => `${o.name}=${int32Values(o.data)[0]}`).join(' ');
-    lines.push(`${response === undefined ? 'flag' : (response.error?.message ?? outputs)}${final ? ' F' : ''}`);
-    if (final) resolve(lines);
-  }, 'grpc');
+  core.infer(
+    { modelName: 'all', modelVersion: '', id, parameters: new Map(), inputs, requestedOutputs: [] },
+    (response, final) => {
+      const outputs = response?.outputs.map((o) => `${o.name}=${int32Values(o.data)[0]}`).join(' ');
+      lines.push(`${response === undefined ? 'flag' : (response.error?.message ?? outputs)}${final ? ' F' : ''}`);
+      if (final) resolve(lines);
+    },
+    'grpc',
+  );
   return promise;
 }
 
 test('steps run when their tensors are there, whatever their order in the config', async () => {
   model('double', `backend: "python"\ninput ${tensor('X')}\noutput ${tensor('Y')}`);
   model('sum', `backend: "python"\ninput [ ${tensor('A')}, ${tensor('B')} ]\noutput ${tensor('C')}`);
-  ensembleOf(tensor('in'), tensor('out'), step('sum', { A: 'd1', B: 'd2' }, { C: 'out' }), step('double', { X: 'd1' }, { Y: 'd2' }), step('double', { X: 'in' }, { Y: 'd1' }));
-  const core = start({ double: (v, s) => s.send([one('Y', (v('X') ?? 0) * 2)], true), sum: (v, s) => s.send([one('C', (v('A') ?? 0) + (v('B') ?? 0))], true) });
+  ensembleOf(
+    tensor('in'),
+    tensor('out'),
+    step('sum', { A: 'd1', B: 'd2' }, { C: 'out' }),
+    step('double', { X: 'd1' }, { Y: 'd2' }),
+    step('double', { X: 'in' }, { Y: 'd1' }),
+  );
+  const core = start({
+    double: (v, s) => s.send([one('Y', (v('X') ?? 0) * 2)], true),
+    sum: (v, s) => s.send([one('C', (v('A') ?? 0) + (v('B') ?? 0))], true),
+  });
   expect(await run(core, [one('in', 3)])).toEqual(['out=18 F']);
   expect(core.isDecoupled('all', '')).toBe(false);
   await core.close();
@@ -95,7 +115,9 @@ test('answers of a step that come late leave in the order of completion, the fla
   model('slow', `backend: "python"\ninput ${tensor('X')}\noutput ${tensor('Y')}`);
   ensembleOf(tensor('n'), tensor('y'), step('count', { N: 'n' }, { I: 'i' }), step('slow', { X: 'i' }, { Y: 'y' }));
   const core = start({
-    count: (v, s) => { for (let i = 1; i <= (v('N') ?? 0); i++) s.send([one('I', i)], i === v('N')); },
+    count: (v, s) => {
+      for (let i = 1; i <= (v('N') ?? 0); i++) s.send([one('I', i)], i === v('N'));
+    },
     slow: (v, s) => setTimeout(() => s.send([one('Y', v('X') ?? 0)], true), v('X') === 1 ? 30 : 5),
   });
   expect(await run(core, [one('n', 2)])).toEqual(['y=2', 'y=1 F']);
@@ -105,7 +127,11 @@ test('answers of a step that come late leave in the order of completion, the fla
 test('an error of a step names the ensemble and waits for what is in flight', async () => {
   model('bad', `backend: "python"\ninput ${tensor('X')}\noutput ${tensor('Y')}`);
   ensembleOf(tensor('in'), tensor('out'), step('bad', { X: 'in' }, { Y: 'out' }));
-  const core = start({ bad: () => { throw new Error('boom'); } });
+  const core = start({
+    bad: () => {
+      throw new Error('boom');
+    },
+  });
   const [line, ...rest] = await run(core, [one('in', 1)]);
   expect(line).toMatch(/^in ensemble 'all', Failed to process the request\(s\) for model 'bad_0_0', message: Error: boom\n\nAt:\n/);
   expect(line).toMatch(/ F$/);
@@ -115,7 +141,11 @@ test('an error of a step names the ensemble and waits for what is in flight', as
 
 test('a tensor that never comes: deadlock, unless decoupled', async () => {
   model('pick', `backend: "python"\ninput [ ${tensor('A', 'optional: true')}, ${tensor('B')} ]\noutput ${tensor('Y')}`);
-  ensembleOf(`${tensor('a')}, ${tensor('b')}, ${tensor('c', 'optional: true')}`, tensor('out'), step('pick', { A: 'c', B: 'b' }, { Y: 'out' }));
+  ensembleOf(
+    `${tensor('a')}, ${tensor('b')}, ${tensor('c', 'optional: true')}`,
+    tensor('out'),
+    step('pick', { A: 'c', B: 'b' }, { Y: 'out' }),
+  );
   const core = start({ pick: (v, s) => s.send([one('Y', v('B') ?? 0)], true) });
   expect(await run(core, [one('a', 1), one('b', 2)])).toEqual(['out=2 F']);
   expect(await run(core, [one('a', 1), one('c', 2)], 'q')).toEqual([

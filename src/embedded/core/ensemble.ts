@@ -4,7 +4,14 @@ import { type CheckedRequest, requestPrefix } from './check-request.ts';
 import { neededSteps, planOf, type PlannedStep } from './ensemble-plan.ts';
 import type { LoadedModel } from './loaded-model.ts';
 import { NO_PARAMETERS, type StreamPosition } from './run-model.ts';
-import { CoreError, type CoreInferRequest, type CoreInferResponse, type CoreTensor, type ParameterValue, type ResponseSink } from './types.ts';
+import {
+  CoreError,
+  type CoreInferRequest,
+  type CoreInferResponse,
+  type CoreTensor,
+  type ParameterValue,
+  type ResponseSink,
+} from './types.ts';
 
 /** What an ensemble needs from the core around it. */
 export interface EnsembleHost {
@@ -66,7 +73,15 @@ export class EnsembleRun {
   #responses = 0;
   #ended = false;
 
-  constructor(host: EnsembleHost, model: LoadedModel, request: CoreInferRequest, checked: CheckedRequest, token: CancelToken, queuedNs: number, sink: ResponseSink) {
+  constructor(
+    host: EnsembleHost,
+    model: LoadedModel,
+    request: CoreInferRequest,
+    checked: CheckedRequest,
+    token: CancelToken,
+    queuedNs: number,
+    sink: ResponseSink,
+  ) {
     this.#host = host;
     this.#model = model;
     this.#request = request;
@@ -87,7 +102,15 @@ export class EnsembleRun {
 
   run(): void {
     this.#model.statistics.started();
-    const root: Scope = { parent: undefined, tensors: new Map(), started: new Set(), running: 0, forked: false, responded: false, position: undefined };
+    const root: Scope = {
+      parent: undefined,
+      tensors: new Map(),
+      started: new Set(),
+      running: 0,
+      forked: false,
+      responded: false,
+      position: undefined,
+    };
     for (const input of this.#model.config.input) {
       const tensor = this.#checked.inputs.get(input.name);
       // A required input that is missing stays unknown: its steps never run (the core only counted inputs).
@@ -156,7 +179,15 @@ export class EnsembleRun {
   }
 
   #fork(scope: Scope, last: boolean): Scope {
-    return { parent: scope, tensors: new Map(), started: new Set(scope.started), running: 0, forked: false, responded: false, position: { key: this, last } };
+    return {
+      parent: scope,
+      tensors: new Map(),
+      started: new Set(scope.started),
+      running: 0,
+      forked: false,
+      responded: false,
+      position: { key: this, last },
+    };
   }
 
   #emit(scope: Scope): void {
@@ -194,7 +225,10 @@ export class EnsembleRun {
     if (this.#ended || this.#inFlight > 0) return;
     if (this.#error === undefined && this.#responses === 0 && !this.#model.decoupled) {
       this.#fail(
-        new CoreError('INVALID_ARG', `${requestPrefix(this.#request.id)}unexpected deadlock, at least one output is not set while no more ensemble steps can be made`),
+        new CoreError(
+          'INVALID_ARG',
+          `${requestPrefix(this.#request.id)}unexpected deadlock, at least one output is not set while no more ensemble steps can be made`,
+        ),
       );
     }
     this.#end();

@@ -2,5 +2,3 @@ export * from './types.ts';
 export { createTritonCore, type CoreOptions } from './triton-core.ts';
 export { ExecuteError, type Model, type ModelFactory, type ModelRequest, type ModelSetup, type ResponseSender } from './model.ts';
 export { streamPosition } from './run-model.ts';
-export { parseVersion } from './version.ts';
-export { requestPrefix } from './check-request.ts';

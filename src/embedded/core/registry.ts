@@ -47,12 +47,22 @@ export class Registry {
    * Errors: INTERNAL `failed to load '<m>', failed to poll from model repository`; INVALID_ARG `load failed for model …`.
    */
   load(name: string, override?: string): void {
-    const entry: Entry = this.#entries.get(name) ?? { wanted: true, reason: '', versions: new Map(), leaving: new Set(), seenVersions: [], content: '' };
+    const entry: Entry = this.#entries.get(name) ?? {
+      wanted: true,
+      reason: '',
+      versions: new Map(),
+      leaving: new Set(),
+      seenVersions: [],
+      content: '',
+    };
     const stamp = repositoryStamp(this.#options.repository, name);
     if (override === undefined && entry.versions.size > 0 && entry.content === stamp) return;
     const found = this.#poll(name, override);
     if (found.versions.length === 0) {
-      throw new CoreError('INVALID_ARG', `load failed for model '${name}': at least one version must be available under the version policy of model '${name}'\n`);
+      throw new CoreError(
+        'INVALID_ARG',
+        `load failed for model '${name}': at least one version must be available under the version policy of model '${name}'\n`,
+      );
     }
     this.#entries.set(name, entry);
     entry.wanted = true;
@@ -109,7 +119,12 @@ export class Registry {
       const state = entry.versions.size > 0 ? 'READY' : [...entry.leaving].some((m) => m.inFlight > 0) ? 'UNLOADING' : 'UNAVAILABLE';
       if (readyOnly && state !== 'READY') continue;
       for (const version of entry.seenVersions) {
-        out.push({ name, version: String(version), state, ...(state === 'UNAVAILABLE' && entry.reason !== '' ? { reason: entry.reason } : {}) });
+        out.push({
+          name,
+          version: String(version),
+          state,
+          ...(state === 'UNAVAILABLE' && entry.reason !== '' ? { reason: entry.reason } : {}),
+        });
       }
     }
     return out;
@@ -174,7 +189,9 @@ export class Registry {
       if (model === undefined) return refuse(`ensemble '${found.name}' depends on '${step.model_name}' which has no loaded version`);
       const limit = model.config.max_batch_size;
       if (found.config.max_batch_size > limit) {
-        refuse(`ensemble ${found.name} allows maximum batch size ${found.config.max_batch_size}, but it contains model ${model.name} which only allows maximum batch size to be ${limit}`);
+        refuse(
+          `ensemble ${found.name} allows maximum batch size ${found.config.max_batch_size}, but it contains model ${model.name} which only allows maximum batch size to be ${limit}`,
+        );
       }
     }
   }
@@ -195,7 +212,9 @@ export class Registry {
     const config = isEnsemble && decoupled ? { ...found.config, model_transaction_policy: { decoupled } } : found.config;
     const factory = isEnsemble ? undefined : this.#options.factory(config);
     if (!isEnsemble && factory === undefined) {
-      throw new Error(`Invalid argument: unable to find backend library for backend '${config.backend}', try specifying runtime on the model configuration.`);
+      throw new Error(
+        `Invalid argument: unable to find backend library for backend '${config.backend}', try specifying runtime on the model configuration.`,
+      );
     }
     return {
       name: found.name,

@@ -18,7 +18,9 @@ export interface RepositoryModel {
 export function repositoryStamp(repository: string, name: string): string {
   const directory = join(repository, name);
   if (!existsSync(join(directory, 'config.pbtxt'))) return '';
-  return [join(directory, 'config.pbtxt'), ...versionFolders(directory).map((v) => join(directory, String(v)))].map((path) => `${path}@${statSync(path).mtimeMs}`).join();
+  return [join(directory, 'config.pbtxt'), ...versionFolders(directory).map((v) => join(directory, String(v)))]
+    .map((path) => `${path}@${statSync(path).mtimeMs}`)
+    .join();
 }
 
 /** Names of the folders that look like models, sorted. */

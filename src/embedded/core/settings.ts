@@ -27,7 +27,8 @@ export function traceSettings() {
     for (const key of COUNTS) {
       const value = change[key];
       if ((value?.length ?? 0) > 1) throw new CoreError('INVALID_ARG', `expect only 1 value for '${key}'`);
-      if (value?.[0] !== undefined && !/^-?\d+$/.test(value[0])) throw new CoreError('INVALID_ARG', `Unable to parse '${key}', got: ${value[0]}`);
+      if (value?.[0] !== undefined && !/^-?\d+$/.test(value[0]))
+        throw new CoreError('INVALID_ARG', `Unable to parse '${key}', got: ${value[0]}`);
     }
     const level = change['trace_level'];
     if (level?.some((l) => l === 'TIMESTAMPS' || l === 'TENSORS') === true && read(model)['trace_file'] === '') {
@@ -72,9 +73,13 @@ export function logSettings() {
 }
 
 function checkLogSetting(key: string, value: LogSettings[string]): void {
-  if (/^log_(info|warning|error)$/.test(key) && typeof value !== 'boolean') throw new CoreError('INVALID_ARG', `expect boolean for '${key}'`);
+  if (/^log_(info|warning|error)$/.test(key) && typeof value !== 'boolean')
+    throw new CoreError('INVALID_ARG', `expect boolean for '${key}'`);
   if (key === 'log_verbose_level' && typeof value !== 'number') throw new CoreError('INVALID_ARG', `expect int32 for '${key}'`);
   if (key === 'log_format' && value !== 'default' && value !== 'ISO8601') {
-    throw new CoreError('INVALID_ARG', typeof value === 'string' ? `invalid argument for log_format, got: ${value}` : `expect string for '${key}'`);
+    throw new CoreError(
+      'INVALID_ARG',
+      typeof value === 'string' ? `invalid argument for log_format, got: ${value}` : `expect string for '${key}'`,
+    );
   }
 }

@@ -17,7 +17,8 @@ export function sharedMemory(): SharedMemory & { close(): void } {
     return region;
   };
   const within = (region: SystemRegion, offset: number, byteSize: number): void => {
-    if (offset < 0 || offset >= region.byte_size) throw new CoreError('INVALID_ARG', `Invalid offset for shared memory region: '${region.name}'`);
+    if (offset < 0 || offset >= region.byte_size)
+      throw new CoreError('INVALID_ARG', `Invalid offset for shared memory region: '${region.name}'`);
     if (offset + byteSize > region.byte_size) {
       throw new CoreError('INVALID_ARG', `Invalid offset + byte size for shared memory region: '${region.name}'`);
     }
@@ -44,7 +45,10 @@ export function sharedMemory(): SharedMemory & { close(): void } {
         offset + byteSize > fstatSync(file).size
           ? new CoreError('INTERNAL', `Invalid shared memory region: '${key}'`)
           : offset % PAGE_BYTES !== 0
-            ? new CoreError('INVALID_ARG', `failed to register shared memory region '${name}': unable to process address spaceInvalid argument`)
+            ? new CoreError(
+                'INVALID_ARG',
+                `failed to register shared memory region '${name}': unable to process address spaceInvalid argument`,
+              )
             : undefined;
       if (problem !== undefined) {
         closeSync(file);
@@ -60,7 +64,8 @@ export function sharedMemory(): SharedMemory & { close(): void } {
       }
     },
     cudaStatus: (name): readonly CudaRegion[] => {
-      if (regions.has(name)) throw new CoreError('NOT_FOUND', `The region named '${name}' is registered as system shared memory, not CUDA shared memory`);
+      if (regions.has(name))
+        throw new CoreError('NOT_FOUND', `The region named '${name}' is registered as system shared memory, not CUDA shared memory`);
       if (name !== '') throw new CoreError('NOT_FOUND', `Unable to find cuda shared memory region: '${name}'`);
       return [];
     },
@@ -79,7 +84,10 @@ export function sharedMemory(): SharedMemory & { close(): void } {
       const region = regionOf(name);
       within(region, offset, byteSize);
       if (data.length > byteSize) {
-        throw new CoreError('INTERNAL', `shared memory size specified with the request for output (${byteSize} bytes) should be at least ${data.length} bytes to hold the results`);
+        throw new CoreError(
+          'INTERNAL',
+          `shared memory size specified with the request for output (${byteSize} bytes) should be at least ${data.length} bytes to hold the results`,
+        );
       }
       writeSync(region.file, data, 0, data.length, region.offset + offset);
     },

@@ -19,8 +19,19 @@ import { parseVersion } from './version.ts';
 
 /** In the order of the real server (2.33–2.71). */
 const EXTENSIONS = [
-  'classification', 'sequence', 'model_repository', 'model_repository(unload_dependents)', 'schedule_policy', 'model_configuration',
-  'system_shared_memory', 'cuda_shared_memory', 'binary_tensor_data', 'parameters', 'statistics', 'trace', 'logging',
+  'classification',
+  'sequence',
+  'model_repository',
+  'model_repository(unload_dependents)',
+  'schedule_policy',
+  'model_configuration',
+  'system_shared_memory',
+  'cuda_shared_memory',
+  'binary_tensor_data',
+  'parameters',
+  'statistics',
+  'trace',
+  'logging',
 ] as const;
 
 /** How long `close` waits for requests in flight: --exit-timeout-secs of the launch profile. */
@@ -56,7 +67,15 @@ export function createTritonCore(options: CoreOptions): TritonCore {
   const detectMissing = core.missingRequiredInputDetected.value;
   let exiting = false;
 
-  const start = (model: LoadedModel, request: CoreInferRequest, checked: CheckedRequest, token: CancelToken, queuedNs: number, sink: ResponseSink, position?: StreamPosition): void => {
+  const start = (
+    model: LoadedModel,
+    request: CoreInferRequest,
+    checked: CheckedRequest,
+    token: CancelToken,
+    queuedNs: number,
+    sink: ResponseSink,
+    position?: StreamPosition,
+  ): void => {
     if (model.implementation === undefined) new EnsembleRun(host, model, request, checked, token, queuedNs, sink).run();
     else runModel(model, model.implementation, request, checked, token, queuedNs, sink, position);
   };
@@ -139,7 +158,9 @@ export function createTritonCore(options: CoreOptions): TritonCore {
     close: async () => {
       exiting = true;
       registry.retireAll();
-      await pollUntil({ ms: EXIT_TIMEOUT_MS, what: 'requests in flight to end', everyMs: 5 }, () => (registry.allInFlight() === 0 ? true : undefined)).catch(() => undefined);
+      await pollUntil({ ms: EXIT_TIMEOUT_MS, what: 'requests in flight to end', everyMs: 5 }, () =>
+        registry.allInFlight() === 0 ? true : undefined,
+      ).catch(() => undefined);
       memory.close();
       await options.onClose?.();
     },

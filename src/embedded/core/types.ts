@@ -35,7 +35,14 @@ export interface CoreInferResponse {
 
 /** Names of TRITONSERVER_Error codes; each front end maps them (gRPC status, HTTP status). */
 export type CoreErrorCode =
-  | 'UNKNOWN' | 'INTERNAL' | 'NOT_FOUND' | 'INVALID_ARG' | 'UNAVAILABLE' | 'UNSUPPORTED' | 'ALREADY_EXISTS' | 'CANCELLED';
+  | 'UNKNOWN'
+  | 'INTERNAL'
+  | 'NOT_FOUND'
+  | 'INVALID_ARG'
+  | 'UNAVAILABLE'
+  | 'UNSUPPORTED'
+  | 'ALREADY_EXISTS'
+  | 'CANCELLED';
 
 export class CoreError extends Error {
   readonly code: CoreErrorCode;

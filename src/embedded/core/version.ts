@@ -9,7 +9,10 @@ export function parseVersion(text: string): number {
   if (text === '') return -1;
   const leading = /^\s*[+-]?\d+/.exec(text)?.[0];
   if (leading === undefined) {
-    throw new CoreError('INVALID_ARG', `failed to get model version from specified version string '${text}' (details: stol), version should be an integral value > 0`);
+    throw new CoreError(
+      'INVALID_ARG',
+      `failed to get model version from specified version string '${text}' (details: stol), version should be an integral value > 0`,
+    );
   }
   const version = Number.parseInt(leading, 10);
   if (version <= 0) {

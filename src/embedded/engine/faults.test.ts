@@ -83,8 +83,10 @@ const symptoms: Readonly<Record<string, (engine: Engine) => Promise<boolean>>> =
     const patience = new Promise<'hangs'>((resolve) => void setTimeout(resolve, 300, 'hangs'));
     return (await Promise.race([ask(engine), patience])) === 'hangs';
   },
-  'greedy-varies-with-topk0-topp0': async (engine) => new Set((await together(6, () => ask(engine, { endId: -1, maxTokens: 30 }))).map(({ ids }) => String(ids))).size > 1,
-  'invalid-token-where-eos-held-back': async (engine) => (await ask(engine, { minTokens: outputIds.length + 1 })).ids.some((id) => id >= engine.vocabSize),
+  'greedy-varies-with-topk0-topp0': async (engine) =>
+    new Set((await together(6, () => ask(engine, { endId: -1, maxTokens: 30 }))).map(({ ids }) => String(ids))).size > 1,
+  'invalid-token-where-eos-held-back': async (engine) =>
+    (await ask(engine, { minTokens: outputIds.length + 1 })).ids.some((id) => id >= engine.vocabSize),
   'fixed-length-not-reached': async (engine) => (await ask(engine, { endId: -1, maxTokens: 20 })).ids.length === 19,
   'first-token-logits-in-context': async (engine) => {
     const rows = (await ask(engine, { wantLogits: true })).steps.flatMap((step) => step.logits);

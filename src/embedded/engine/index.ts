@@ -8,7 +8,7 @@ import { createScriptedEngine, type ScriptedOptions } from './scripted.ts';
 import type { Engine } from './types.ts';
 
 export type { Engine, EngineFinish, EngineHandle, EngineRequest, EngineSampling, EngineStats, EngineStep } from './types.ts';
-export { createScriptedEngine, hashScript, type Script, type ScriptedOptions } from './scripted.ts';
+export { createScriptedEngine, type Script, type ScriptedOptions } from './scripted.ts';
 
 export interface LlamaEngineOptions {
   /** Hugging Face folder. */

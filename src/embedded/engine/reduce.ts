@@ -180,7 +180,16 @@ export function projectRounded(
     out[y + o + 2] = s2;
     out[y + o + 3] = s3;
   }
-  for (; o < outputs; o++) out[y + o] = roundedDot(weights, o * inputs, x, x0, inputs, place.batch === 1 ? 0 : (place.index * 7 + (o >> 1) * 5) % inputs, partLength);
+  for (; o < outputs; o++)
+    out[y + o] = roundedDot(
+      weights,
+      o * inputs,
+      x,
+      x0,
+      inputs,
+      place.batch === 1 ? 0 : (place.index * 7 + (o >> 1) * 5) % inputs,
+      partLength,
+    );
 }
 
 function roundedDot(w: Float64Array, w0: number, x: Float64Array, x0: number, length: number, start: number, partLength: number): number {

@@ -59,10 +59,19 @@ function readInputs(message: ModelInferRequest, memory: SharedMemory): CoreTenso
     const placement = placementOf(input.parameters);
     if (placement !== undefined) return tensorOf(input, memory.read(placement.region, placement.offset, placement.byteSize));
     if (raw.length > 0 && input.contents !== null) {
-      throw new CoreError('INVALID_ARG', `contents field must not be specified when using raw_input_contents for '${input.name}' for model '${model}'`);
+      throw new CoreError(
+        'INVALID_ARG',
+        `contents field must not be specified when using raw_input_contents for '${input.name}' for model '${model}'`,
+      );
     }
-    const data = raw.length > 0 ? raw[next++] : input.contents === null ? undefined : rawContents(input.contents, input.name, input.datatype as Datatype, model);
-    if (data === undefined) throw new CoreError('INVALID_ARG', `unable to find data for input tensor '${input.name}' for model '${model}' in request.`);
+    const data =
+      raw.length > 0
+        ? raw[next++]
+        : input.contents === null
+          ? undefined
+          : rawContents(input.contents, input.name, input.datatype as Datatype, model);
+    if (data === undefined)
+      throw new CoreError('INVALID_ARG', `unable to find data for input tensor '${input.name}' for model '${model}' in request.`);
     return tensorOf(input, data);
   });
 }

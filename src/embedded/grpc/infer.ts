@@ -26,7 +26,8 @@ export function modelInfer(core: TritonCore) {
           if (!final) return;
           const [only] = responses;
           if (only?.error !== undefined) callback(grpcError(only.error));
-          else if (only === undefined || responses.length > 1) callback(grpcError(new CoreError('INTERNAL', `expected a single response, got ${responses.length}`)));
+          else if (only === undefined || responses.length > 1)
+            callback(grpcError(new CoreError('INTERNAL', `expected a single response, got ${responses.length}`)));
           else {
             try {
               placeOutputs(core.sharedMemory, only, request.placements);

@@ -87,9 +87,15 @@ export function management(core: TritonCore): UntypedServiceImplementation {
     }),
     TraceSetting: unary(({ model_name, settings }: { model_name: string; settings: Record<string, { value: string[] }> }) => {
       const change = Object.fromEntries(Object.entries(settings).map(([key, s]) => [key, s.value]));
-      return { settings: traceMessage(Object.keys(change).length === 0 ? core.traceSettings(model_name) : core.updateTraceSettings(model_name, change)) };
+      return {
+        settings: traceMessage(
+          Object.keys(change).length === 0 ? core.traceSettings(model_name) : core.updateTraceSettings(model_name, change),
+        ),
+      };
     }),
-    LogSettings: unary(({ settings }: { settings: Record<string, SettingValue> }) => ({ settings: logMessage(core.updateLogSettings(logChange(settings))) })),
+    LogSettings: unary(({ settings }: { settings: Record<string, SettingValue> }) => ({
+      settings: logMessage(core.updateLogSettings(logChange(settings))),
+    })),
   };
 }
 

@@ -53,6 +53,9 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
 
 /** The handlers of ModelInfer and ModelStreamInfer hand over bytes that are already in wire format. */
 function withRawResponses(service: ServiceDefinition): ServiceDefinition {
-  const raw = (name: string): MethodDefinition<unknown, unknown> => ({ ...(service[name] as MethodDefinition<unknown, unknown>), responseSerialize: (v) => v as Buffer });
+  const raw = (name: string): MethodDefinition<unknown, unknown> => ({
+    ...(service[name] as MethodDefinition<unknown, unknown>),
+    responseSerialize: (v) => v as Buffer,
+  });
   return { ...service, ModelInfer: raw('ModelInfer'), ModelStreamInfer: raw('ModelStreamInfer') };
 }

@@ -18,18 +18,34 @@ describe('ModelStreamInfer', () => {
   test('raw ends by EOS with an extra empty response that carries the flag', async () => {
     const messages = await lab.stream(raw([5], 9, [STREAMING, END], { id: 'a', parameters: EMPTY_FINAL }));
     expect(messages.map((m) => m.final)).toEqual([false, false, false, true]);
-    expect(messages.map((m) => m.outputs['output_ids'])).toEqual([['INT32', '1,1,1', [70]], ['INT32', '1,1,1', [71]], ['INT32', '1,1,1', [72]], ['INT32', '1,1,0', []]]);
-    expect(messages.every((m) => m.id === 'a' && m.model === 'tensorrt_llm' && m.version === '1' && m.parameters.join() === 'triton_final_response')).toBe(true);
+    expect(messages.map((m) => m.outputs['output_ids'])).toEqual([
+      ['INT32', '1,1,1', [70]],
+      ['INT32', '1,1,1', [71]],
+      ['INT32', '1,1,1', [72]],
+      ['INT32', '1,1,0', []],
+    ]);
+    expect(
+      messages.every(
+        (m) => m.id === 'a' && m.model === 'tensorrt_llm' && m.version === '1' && m.parameters.join() === 'triton_final_response',
+      ),
+    ).toBe(true);
   });
 
   test('raw ends by max_tokens on its last token, without an empty response', async () => {
     const messages = await lab.stream(raw([5], 2, [STREAMING, END], { parameters: EMPTY_FINAL }));
-    expect(messages).toMatchObject([{ final: false, outputs: outs(1) }, { final: true, outputs: outs(1) }]);
+    expect(messages).toMatchObject([
+      { final: false, outputs: outs(1) },
+      { final: true, outputs: outs(1) },
+    ]);
   });
 
   test('not streamed: one response, prompt first, or without it when excluded', async () => {
-    expect(await lab.stream(raw([5, 6], 2, [END]))).toMatchObject([{ final: true, outputs: { output_ids: ['INT32', '1,1,4', [5, 6, 70, 71]], sequence_length: ['INT32', '1,1', [4]] } }]);
-    expect(await lab.stream(raw([5, 6], 2, [END, boolTensor('exclude_input_in_output', [1, 1], [true])]))).toMatchObject([{ outputs: { output_ids: ['INT32', '1,1,2', [70, 71]] } }]);
+    expect(await lab.stream(raw([5, 6], 2, [END]))).toMatchObject([
+      { final: true, outputs: { output_ids: ['INT32', '1,1,4', [5, 6, 70, 71]], sequence_length: ['INT32', '1,1', [4]] } },
+    ]);
+    expect(await lab.stream(raw([5, 6], 2, [END, boolTensor('exclude_input_in_output', [1, 1], [true])]))).toMatchObject([
+      { outputs: { output_ids: ['INT32', '1,1,2', [70, 71]] } },
+    ]);
   });
 
   test('ensemble responses carry three sequence parameters more, and an empty text at EOS', async () => {
@@ -40,7 +56,12 @@ describe('ModelStreamInfer', () => {
   });
 
   test('a batch gives batch_index in every response and the flag once, last', async () => {
-    const inputs = [int32Tensor('input_ids', [2, 2], [5, 6, 5, 2]), int32Tensor('input_lengths', [2, 1], [2, 1]), int32Tensor('request_output_len', [2, 1], [2, 3]), boolTensor('streaming', [2, 1], [true, true])];
+    const inputs = [
+      int32Tensor('input_ids', [2, 2], [5, 6, 5, 2]),
+      int32Tensor('input_lengths', [2, 1], [2, 1]),
+      int32Tensor('request_output_len', [2, 1], [2, 3]),
+      boolTensor('streaming', [2, 1], [true, true]),
+    ];
     const messages = await lab.stream({ model: 'tensorrt_llm', inputs, parameters: EMPTY_FINAL });
     expect(messages.map((m) => m.final)).toEqual([false, false, false, false, true]);
     expect(messages.map((m) => Number(m.outputs['batch_index']?.[2][0])).toSorted((a, b) => a - b)).toEqual([0, 0, 1, 1, 1]);
@@ -51,7 +72,12 @@ describe('ModelStreamInfer', () => {
     const ids = messages.map((m) => m.id);
     expect(ids.lastIndexOf('short')).toBeLessThan(ids.lastIndexOf('long'));
     expect(ids.filter((id) => id === 'long')).toHaveLength(20);
-    expect(messages.filter((m) => m.final === true).map((m) => m.id).sort()).toEqual(['long', 'short']);
+    expect(
+      messages
+        .filter((m) => m.final === true)
+        .map((m) => m.id)
+        .sort(),
+    ).toEqual(['long', 'short']);
   });
 
   test('a refused request is answered in-band with its id and nothing else; the stream goes on', async () => {
@@ -65,14 +91,20 @@ describe('ModelStreamInfer', () => {
   test('an error of a model carries flag and model name; the version is what the client asked for', async () => {
     const beams = int32Tensor('beam_width', [1, 1], [2]);
     const text = /^Executor failed process requestId \d+ due to the following error: beam_width 2 exceeds max_beam_width 1$/;
-    expect(await lab.stream(raw([5], 1, [beams], { id: 'b' }))).toMatchObject([{ error: expect.stringMatching(text), id: 'b', model: 'tensorrt_llm', version: '', final: true, outputs: {} }]);
+    expect(await lab.stream(raw([5], 1, [beams], { id: 'b' }))).toMatchObject([
+      { error: expect.stringMatching(text), id: 'b', model: 'tensorrt_llm', version: '', final: true, outputs: {} },
+    ]);
     expect(await lab.stream(raw([5], 1, [beams], { version: '1' }))).toMatchObject([{ version: '1' }]);
-    expect(await lab.stream(ensemble('x', 1, [beams]))).toMatchObject([{ error: expect.stringMatching(/^in ensemble 'ensemble', Executor failed/), model: 'ensemble', final: true }]);
+    expect(await lab.stream(ensemble('x', 1, [beams]))).toMatchObject([
+      { error: expect.stringMatching(/^in ensemble 'ensemble', Executor failed/), model: 'ensemble', final: true },
+    ]);
   });
 
   test('a required input that is missing while the count fits: flag-only, and nothing at all without the parameter', async () => {
     const inputs = [bytesTensor('text_input', [1, 1], ['x']), stream];
-    expect(await lab.stream({ model: 'ensemble', inputs, id: 'm', parameters: EMPTY_FINAL })).toMatchObject([{ error: '', id: 'm', model: 'ensemble', version: '', final: true, outputs: {} }]);
+    expect(await lab.stream({ model: 'ensemble', inputs, id: 'm', parameters: EMPTY_FINAL })).toMatchObject([
+      { error: '', id: 'm', model: 'ensemble', version: '', final: true, outputs: {} },
+    ]);
     expect(await lab.stream({ model: 'ensemble', inputs })).toEqual([]);
   });
 
@@ -95,8 +127,12 @@ describe('ModelStreamInfer', () => {
 
   test('stop without an id is an error, with an unknown id a flag-only end', async () => {
     const stop = boolTensor('stop', [1, 1], [true]);
-    expect(await lab.stream(raw([1], 0, [stop]))).toMatchObject([{ error: 'A request id must be provided for request cancellation', final: true }]);
-    expect(await lab.stream(raw([1], 0, [stop], { id: 'nobody', parameters: EMPTY_FINAL }))).toMatchObject([{ error: '', final: true, outputs: {} }]);
+    expect(await lab.stream(raw([1], 0, [stop]))).toMatchObject([
+      { error: 'A request id must be provided for request cancellation', final: true },
+    ]);
+    expect(await lab.stream(raw([1], 0, [stop], { id: 'nobody', parameters: EMPTY_FINAL }))).toMatchObject([
+      { error: '', final: true, outputs: {} },
+    ]);
     expect(await lab.stream(raw([1], 0, [stop], { id: 'nobody' }))).toEqual([]);
   });
 
@@ -124,7 +160,9 @@ describe('ModelStreamInfer', () => {
     call.cancel();
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(lab.engine.stats().active).toBe(1);
-    await pollUntil({ ms: 2000, what: 'the engine to end by itself', everyMs: 5 }, () => (lab.engine.stats().active === 0 ? true : undefined));
+    await pollUntil({ ms: 2000, what: 'the engine to end by itself', everyMs: 5 }, () =>
+      lab.engine.stats().active === 0 ? true : undefined,
+    );
     expect(lab.core.modelStatistics('ensemble', '')[0]?.inference_stats).toMatchObject({ success: { count: before + 1 } });
   });
 
@@ -147,7 +185,9 @@ test('the ideal profile cancels the running step of an ensemble and detects miss
   await new Promise((resolve) => call.once('data', resolve));
   call.cancel();
   await pollUntil({ ms: 300, what: 'the engine to be idle', everyMs: 2 }, () => (lab.engine.stats().active === 0 ? true : undefined));
-  expect(await lab.stream({ model: 'ensemble', inputs: [bytesTensor('text_input', [1, 1], ['x']), stream] })).toMatchObject([{ error: expect.stringContaining("missing required input(s) ['max_tokens']") }]);
+  expect(await lab.stream({ model: 'ensemble', inputs: [bytesTensor('text_input', [1, 1], ['x']), stream] })).toMatchObject([
+    { error: expect.stringContaining("missing required input(s) ['max_tokens']") },
+  ]);
 });
 
 test('metadata triton_grpc_error ends the stream with the status of the first error', async () => {

@@ -95,7 +95,13 @@ class InferStream {
     }
   }
 
-  #answer(message: ModelInferRequest, request: ReadRequest, encoder: ResponseEncoder, response: CoreInferResponse | undefined, final: boolean): void {
+  #answer(
+    message: ModelInferRequest,
+    request: ReadRequest,
+    encoder: ResponseEncoder,
+    response: CoreInferResponse | undefined,
+    final: boolean,
+  ): void {
     if (this.#over) return;
     if (response === undefined) {
       if (request.wantsEmptyFinal) this.#write(encoder.flagOnly(message.model_name, message.model_version));

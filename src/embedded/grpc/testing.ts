@@ -61,7 +61,13 @@ export class GrpcLab implements AsyncDisposable {
     const faults = new Set(options.faults);
     const { script, stepMs = 0 } = options;
     const engine = createScriptedEngine({ stepMs, ...(script === undefined ? {} : { script: (request) => script(request.promptIds) }) });
-    const core = createTritonCore({ repository: REPOSITORY, profile, faults, factory: stockModels({ engine, profile, faults }), onClose: () => engine.close() });
+    const core = createTritonCore({
+      repository: REPOSITORY,
+      profile,
+      faults,
+      factory: stockModels({ engine, profile, faults }),
+      onClose: () => engine.close(),
+    });
     const server = await startGrpcServer({ core, host: '127.0.0.1', port: 0 });
     return new GrpcLab(core, engine, server.port, async () => {
       await server.close(50);
@@ -119,7 +125,12 @@ export function flatten(m: ModelStreamInferResponse): Message {
     version: r?.model_version ?? '',
     final: r?.parameters['triton_final_response']?.bool_param,
     parameters: Object.keys(r?.parameters ?? {}).sort(),
-    outputs: Object.fromEntries((r?.outputs ?? []).map((o, i) => [o.name, [o.datatype, o.shape.join(), valuesOf(o.datatype, r?.raw_output_contents[i] ?? new Uint8Array())]])),
+    outputs: Object.fromEntries(
+      (r?.outputs ?? []).map((o, i) => [
+        o.name,
+        [o.datatype, o.shape.join(), valuesOf(o.datatype, r?.raw_output_contents[i] ?? new Uint8Array())],
+      ]),
+    ),
   };
 }
 
@@ -130,21 +141,49 @@ export function valuesOf(datatype: string, data: Uint8Array): (number | string)[
 }
 
 export function raw(ids: readonly number[], maxTokens: number, more: readonly Tensor[] = [], rest: Partial<Infer> = {}): Infer {
-  const inputs = [int32Tensor('input_ids', [1, ids.length], ids), int32Tensor('input_lengths', [1, 1], [ids.length]), int32Tensor('request_output_len', [1, 1], [maxTokens]), ...more];
+  const inputs = [
+    int32Tensor('input_ids', [1, ids.length], ids),
+    int32Tensor('input_lengths', [1, 1], [ids.length]),
+    int32Tensor('request_output_len', [1, 1], [maxTokens]),
+    ...more,
+  ];
   return { model: 'tensorrt_llm', inputs, ...rest };
 }
 
 export function ensemble(text: string, maxTokens: number, more: readonly Tensor[] = [], rest: Partial<Infer> = {}): Infer {
-  return { model: 'ensemble', inputs: [bytesTensor('text_input', [1, 1], [text]), int32Tensor('max_tokens', [1, 1], [maxTokens]), ...more], ...rest };
+  return {
+    model: 'ensemble',
+    inputs: [bytesTensor('text_input', [1, 1], [text]), int32Tensor('max_tokens', [1, 1], [maxTokens]), ...more],
+    ...rest,
+  };
 }
 
 export function preprocessing(texts: readonly (string | Uint8Array)[], more: readonly Tensor[] = []): Infer {
   const { length } = texts;
-  return { model: 'preprocessing', inputs: [bytesTensor('QUERY', [length, 1], texts), int32Tensor('REQUEST_OUTPUT_LEN', [length, 1], texts.map(() => 7)), ...more] };
+  return {
+    model: 'preprocessing',
+    inputs: [
+      bytesTensor('QUERY', [length, 1], texts),
+      int32Tensor(
+        'REQUEST_OUTPUT_LEN',
+        [length, 1],
+        texts.map(() => 7),
+      ),
+      ...more,
+    ],
+  };
 }
 
-export function postprocessing(shape: readonly number[], ids: readonly number[], lengthShape: readonly number[], lengths: readonly number[]): Infer {
-  return { model: 'postprocessing', inputs: [int32Tensor('TOKENS_BATCH', shape, ids), int32Tensor('SEQUENCE_LENGTH', lengthShape, lengths)] };
+export function postprocessing(
+  shape: readonly number[],
+  ids: readonly number[],
+  lengthShape: readonly number[],
+  lengths: readonly number[],
+): Infer {
+  return {
+    model: 'postprocessing',
+    inputs: [int32Tensor('TOKENS_BATCH', shape, ids), int32Tensor('SEQUENCE_LENGTH', lengthShape, lengths)],
+  };
 }
 
 export const stream = boolTensor('stream', [1, 1], [true]);

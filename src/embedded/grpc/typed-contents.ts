@@ -6,15 +6,30 @@ type Field = Exclude<keyof InferTensorContents, number>;
 
 /** The one field that may carry a datatype; FP16 and BF16 have none (docs/observed.md#triton-2-51). */
 const FIELD: Readonly<Partial<Record<Datatype, Field>>> = {
-  BOOL: 'bool_contents', UINT8: 'uint_contents', UINT16: 'uint_contents', UINT32: 'uint_contents', UINT64: 'uint64_contents',
-  INT8: 'int_contents', INT16: 'int_contents', INT32: 'int_contents', INT64: 'int64_contents',
-  FP32: 'fp32_contents', FP64: 'fp64_contents', BYTES: 'bytes_contents',
+  BOOL: 'bool_contents',
+  UINT8: 'uint_contents',
+  UINT16: 'uint_contents',
+  UINT32: 'uint_contents',
+  UINT64: 'uint64_contents',
+  INT8: 'int_contents',
+  INT16: 'int_contents',
+  INT32: 'int_contents',
+  INT64: 'int64_contents',
+  FP32: 'fp32_contents',
+  FP64: 'fp64_contents',
+  BYTES: 'bytes_contents',
 };
 
 /** What a filled field stands for in the error text about a wrong one. */
 const FIELD_DATATYPE: Readonly<Record<Field, string>> = {
-  bool_contents: 'BOOL', int_contents: 'INT32', int64_contents: 'INT64', uint_contents: 'UINT32', uint64_contents: 'UINT64',
-  fp32_contents: 'FP32', fp64_contents: 'FP64', bytes_contents: 'BYTES',
+  bool_contents: 'BOOL',
+  int_contents: 'INT32',
+  int64_contents: 'INT64',
+  uint_contents: 'UINT32',
+  uint64_contents: 'UINT64',
+  fp32_contents: 'FP32',
+  fp64_contents: 'FP64',
+  bytes_contents: 'BYTES',
 };
 
 /** Typed elements → raw little-endian bytes. Errors: INVALID_ARG when another datatype's field is filled. */

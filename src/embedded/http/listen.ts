@@ -23,7 +23,10 @@ export interface ListenOptions {
 }
 
 /** Errors: `listen-failed`. */
-export async function listen(options: ListenOptions, handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Promise<Listening> {
+export async function listen(
+  options: ListenOptions,
+  handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+): Promise<Listening> {
   const server = createServer(
     { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0, requireHostHeader: false, ...options.http },
     (request, response) => void handler(request, response),

@@ -19,7 +19,11 @@ function inferenceFamilies(models: readonly LoadedModel[]): Family[] {
   });
   const micros = (ns: number): number => Math.floor(ns / 1000);
   return [
-    counter('nv_inference_request_success', 'Number of successful inference requests, all batch sizes', (s) => s.inference_stats.success.count),
+    counter(
+      'nv_inference_request_success',
+      'Number of successful inference requests, all batch sizes',
+      (s) => s.inference_stats.success.count,
+    ),
     {
       name: 'nv_inference_request_failure',
       help: 'Number of failed inference requests, all batch sizes',
@@ -36,14 +40,20 @@ function inferenceFamilies(models: readonly LoadedModel[]): Family[] {
     counter('nv_inference_queue_duration_us', 'Cumulative inference queuing duration in microseconds (includes cached requests)', (s) =>
       micros(s.inference_stats.queue.ns),
     ),
-    counter('nv_inference_compute_input_duration_us', 'Cumulative compute input duration in microseconds (does not include cached requests)', (s) =>
-      micros(s.inference_stats.compute_input.ns),
+    counter(
+      'nv_inference_compute_input_duration_us',
+      'Cumulative compute input duration in microseconds (does not include cached requests)',
+      (s) => micros(s.inference_stats.compute_input.ns),
     ),
-    counter('nv_inference_compute_infer_duration_us', 'Cumulative compute inference duration in microseconds (does not include cached requests)', (s) =>
-      micros(s.inference_stats.compute_infer.ns),
+    counter(
+      'nv_inference_compute_infer_duration_us',
+      'Cumulative compute inference duration in microseconds (does not include cached requests)',
+      (s) => micros(s.inference_stats.compute_infer.ns),
     ),
-    counter('nv_inference_compute_output_duration_us', 'Cumulative inference compute output duration in microseconds (does not include cached requests)', (s) =>
-      micros(s.inference_stats.compute_output.ns),
+    counter(
+      'nv_inference_compute_output_duration_us',
+      'Cumulative inference compute output duration in microseconds (does not include cached requests)',
+      (s) => micros(s.inference_stats.compute_output.ns),
     ),
     {
       name: 'nv_inference_pending_request_count',

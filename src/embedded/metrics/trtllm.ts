@@ -16,7 +16,11 @@ export function trtllmMetricsText(model: string, version: string, s: EngineStats
   const memory = process.memoryUsage();
   return [
     gauge('nv_trt_llm_request_metrics', 'TRT LLM request metrics', 'request_type', {
-      waiting: s.waiting, context: s.context, scheduled: s.scheduled, max: s.maxRequests, active: s.active,
+      waiting: s.waiting,
+      context: s.context,
+      scheduled: s.scheduled,
+      max: s.maxRequests,
+      active: s.active,
     }),
     gauge('nv_trt_llm_runtime_memory_metrics', 'TRT LLM runtime memory metrics', 'memory_type', { pinned: 0, gpu: 0, cpu: memory.rss }),
     gauge('nv_trt_llm_kv_cache_block_metrics', 'TRT LLM KV cache block metrics', 'kv_cache_block_type', {
@@ -28,10 +32,14 @@ export function trtllmMetricsText(model: string, version: string, s: EngineStats
       reused: s.blocksReused,
     }),
     gauge('nv_trt_llm_inflight_batcher_metrics', 'TRT LLM inflight_batcher-specific metrics', 'inflight_batcher_specific_metric', {
-      paused_requests: s.paused, micro_batch_id: 0, generation_requests: s.generation, total_context_tokens: s.contextTokens,
+      paused_requests: s.paused,
+      micro_batch_id: 0,
+      generation_requests: s.generation,
+      total_context_tokens: s.contextTokens,
     }),
     gauge('nv_trt_llm_general_metrics', 'General TRT LLM metrics', 'general_type', {
-      iteration_counter: s.iteration, timestamp: Math.floor(Date.parse(wallClock()) / 1000),
+      iteration_counter: s.iteration,
+      timestamp: Math.floor(Date.parse(wallClock()) / 1000),
     }),
   ]
     .map(familyText)

@@ -3,7 +3,21 @@ import { nowNs } from '#core/clock/index.ts';
 import { boolTensor, bytesTensor, int32Tensor } from '#wire/protocol/tensors.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { MODEL_FAULTS } from '../faults/models.ts';
-import { EMPTY_FINAL, ensemble, GrpcLab, inferMessage, type LabOptions, type Message, postprocessing, preprocessing, raw, REPOSITORY, stream, STREAMING, valuesOf } from '../grpc/testing.ts';
+import {
+  EMPTY_FINAL,
+  ensemble,
+  GrpcLab,
+  inferMessage,
+  type LabOptions,
+  type Message,
+  postprocessing,
+  preprocessing,
+  raw,
+  REPOSITORY,
+  stream,
+  STREAMING,
+  valuesOf,
+} from '../grpc/testing.ts';
 import { STUB_DIES_AFTER } from './postprocessing.ts';
 
 const tokenizer = loadTokenizer(`${REPOSITORY}/../checkpoint/tiny`);
@@ -33,10 +47,14 @@ test('the catalogue names every fault once', () => {
 test('without a fault: streamed text breaks characters, whole text does not; ideal holds them back', async () => {
   expect(textOf(await withFault('', streamed))).toMatch(/\uFFFD/);
   expect(textOf(await withFault('', streamed, { profile: 'ideal' }))).toBe(ANSWER);
-  expect(textOf(await withFault('', (lab) => lab.stream(ensemble('x', 60, [boolTensor('exclude_input_in_output', [1, 1], [true])]))))).toBe(ANSWER);
+  expect(textOf(await withFault('', (lab) => lab.stream(ensemble('x', 60, [boolTensor('exclude_input_in_output', [1, 1], [true])]))))).toBe(
+    ANSWER,
+  );
   // Cut inside a character: what was held back comes at the end.
   const cut = ids.findIndex((id) => tokenizer.decode([id]).includes('\uFFFD')) + 1;
-  expect(textOf(await withFault('', (lab) => lab.stream(ensemble('x', cut, [stream])), { profile: 'ideal' }))).toBe(tokenizer.decode(ids.slice(0, cut)));
+  expect(textOf(await withFault('', (lab) => lab.stream(ensemble('x', cut, [stream])), { profile: 'ideal' }))).toBe(
+    tokenizer.decode(ids.slice(0, cut)),
+  );
 });
 
 test('stop-words-bos-in-ids', async () => {
@@ -55,7 +73,9 @@ test('stream-no-spaces-ensemble', async () => {
 });
 
 test('im-end-in-output', async () => {
-  expect(await withFault('im-end-in-output', (lab) => tensorOf(lab, postprocessing([1, 1, 1], [1], [1, 1], [1]), 'OUTPUT'))).toEqual(['<|eos|>']);
+  expect(await withFault('im-end-in-output', (lab) => tensorOf(lab, postprocessing([1, 1, 1], [1], [1, 1], [1]), 'OUTPUT'))).toEqual([
+    '<|eos|>',
+  ]);
 });
 
 test('bls-no-final-flag: no message has the flag, and the stream still ends', async () => {
@@ -70,17 +90,25 @@ test('health-200-dead-python-stub: ready, and every request fails', async () => 
     for (let i = 0; i < STUB_DIES_AFTER; i++) expect((await once())[0]?.error).toBe('');
     return { ready: await lab.call('ModelReady', { name: 'postprocessing' }), after: await once() };
   });
-  expect(seen).toMatchObject({ ready: { ready: true }, after: [{ error: "in ensemble 'ensemble', Stub process 'postprocessing_0_0' is not healthy.", final: true }] });
+  expect(seen).toMatchObject({
+    ready: { ready: true },
+    after: [{ error: "in ensemble 'ensemble', Stub process 'postprocessing_0_0' is not healthy.", final: true }],
+  });
 });
 
 test('positional-args-shift: min_tokens has no effect', async () => {
-  const count = (lab: GrpcLab) => lab.stream(raw([5], 40, [STREAMING, int32Tensor('end_id', [1, 1], [1]), int32Tensor('min_tokens', [1, 1], [30])])).then((m) => m.length);
+  const count = (lab: GrpcLab) =>
+    lab
+      .stream(raw([5], 40, [STREAMING, int32Tensor('end_id', [1, 1], [1]), int32Tensor('min_tokens', [1, 1], [30])]))
+      .then((m) => m.length);
   expect(await withFault('', count)).toBeGreaterThan(29);
   expect(await withFault('positional-args-shift', count)).toBe(ids.length + 1);
 });
 
 test('metrics-missing-python-backend', async () => {
-  expect(await withFault('', async (lab) => lab.core.metricsText())).toContain('nv_trt_llm_request_metrics{model="tensorrt_llm",request_type="active",version="1"} 0');
+  expect(await withFault('', async (lab) => lab.core.metricsText())).toContain(
+    'nv_trt_llm_request_metrics{model="tensorrt_llm",request_type="active",version="1"} 0',
+  );
   expect(await withFault('metrics-missing-python-backend', async (lab) => lab.core.metricsText())).not.toContain('nv_trt_llm_');
 });
 
@@ -91,15 +119,20 @@ test('decoupled-client-one-token', async () => {
 });
 
 test('bls-not-streaming-at-all: all events at the end, at once', async () => {
-  const spread = (fault: string) => withFault(fault, async (lab) => {
-    const call = lab.open();
-    const times: number[] = [];
-    call.on('data', () => times.push(nowNs() / 1e6));
-    call.write(inferMessage(ensemble('x', 60, [stream])));
-    call.end();
-    await new Promise((resolve) => call.on('end', resolve));
-    return { events: times.length, ms: (times.at(-1) ?? 0) - (times[0] ?? 0) };
-  }, { stepMs: 10 });
+  const spread = (fault: string) =>
+    withFault(
+      fault,
+      async (lab) => {
+        const call = lab.open();
+        const times: number[] = [];
+        call.on('data', () => times.push(nowNs() / 1e6));
+        call.write(inferMessage(ensemble('x', 60, [stream])));
+        call.end();
+        await new Promise((resolve) => call.on('end', resolve));
+        return { events: times.length, ms: (times.at(-1) ?? 0) - (times[0] ?? 0) };
+      },
+      { stepMs: 10 },
+    );
   const [held, live] = [await spread('bls-not-streaming-at-all'), await spread('')];
   expect(held.events).toBe(live.events);
   expect(held.ms).toBeLessThan(live.ms / 2);
@@ -115,7 +148,11 @@ test('stream-reordered-postprocessing: the chunks are all there, in another orde
 });
 
 test('several-instances-one-gpu: every second request fails', async () => {
-  const errors = await withFault('several-instances-one-gpu', async (lab) => [await lab.stream(ensemble('x', 1)), await lab.stream(ensemble('x', 1)), await lab.stream(ensemble('x', 1))]);
+  const errors = await withFault('several-instances-one-gpu', async (lab) => [
+    await lab.stream(ensemble('x', 1)),
+    await lab.stream(ensemble('x', 1)),
+    await lab.stream(ensemble('x', 1)),
+  ]);
   expect(errors.map(([m]) => m?.error !== '')).toEqual([false, true, false]);
 });
 
@@ -124,7 +161,9 @@ test('stream-cjk-replacement-char: ideal breaks characters again', async () => {
 });
 
 test('sequence-length-ignores-end-id: prompt and max_tokens together, in every response', async () => {
-  const messages = await withFault('sequence-length-ignores-end-id', (lab) => lab.stream(raw([5, 6], 40, [STREAMING, int32Tensor('end_id', [1, 1], [1])])));
+  const messages = await withFault('sequence-length-ignores-end-id', (lab) =>
+    lab.stream(raw([5, 6], 40, [STREAMING, int32Tensor('end_id', [1, 1], [1])])),
+  );
   expect(new Set(messages.map((m) => m.outputs['sequence_length']?.[2][0]))).toEqual(new Set([42]));
 });
 

@@ -19,7 +19,8 @@ export function stockModels(options: ModelsOptions): (config: ModelConfig) => Mo
     if (config.backend !== 'python' && config.backend !== 'tensorrtllm') return undefined;
     if (config.name === 'preprocessing') return (setup) => preprocessing(setup, faults);
     if (config.name === 'postprocessing') {
-      return (setup) => postprocessing(setup, { faults, holdsBackPartialCharacters: profile.models.streamedTextHoldsBackPartialCharacters.value });
+      return (setup) =>
+        postprocessing(setup, { faults, holdsBackPartialCharacters: profile.models.streamedTextHoldsBackPartialCharacters.value });
     }
     if (config.name === 'tensorrt_llm' || config.backend === 'tensorrtllm') {
       return (setup) => tensorrtLlm(setup, { engine, faults, profile: profile.models });

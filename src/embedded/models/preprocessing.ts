@@ -2,7 +2,18 @@ import { join } from 'node:path';
 import { loadTokenizer, type Tokenizer } from '#wire/tokenizer/index.ts';
 import { type CoreTensor, ExecuteError, type Model, type ModelRequest, type ModelSetup } from '../core/index.ts';
 import { decodeUtf8 } from './python-text.ts';
-import { decodeBytesElements, fp32Tensor, flagOf, fp32Values, int32Tensor, int32Values, optional, parameterOf, uint64At, uint64Tensor } from './values.ts';
+import {
+  decodeBytesElements,
+  fp32Tensor,
+  flagOf,
+  fp32Values,
+  int32Tensor,
+  int32Values,
+  optional,
+  parameterOf,
+  uint64At,
+  uint64Tensor,
+} from './values.ts';
 import { wordListTensor } from './word-list.ts';
 
 /**
@@ -21,17 +32,23 @@ export function preprocessing(setup: ModelSetup, faults: ReadonlySet<string>): M
   const wordsWithSpecialTokens = faults.has('stop-words-bos-in-ids');
   const eosId = tokenizer.eosId ?? -1;
   const padId = tokenizer.padId ?? eosId;
-  const trace = (line: number, where: string): string[] => [`${directory}/1/model.py(${line}): ${where}`, `${directory}/1/model.py(230): execute`];
+  const trace = (line: number, where: string): string[] => [
+    `${directory}/1/model.py(${line}): ${where}`,
+    `${directory}/1/model.py(230): execute`,
+  ];
 
   const encode = (text: string, special: boolean): number[] => tokenizer.encode(text, { addSpecialTokens: special });
 
   const phrases = (request: ModelRequest, name: string): number[][][] | undefined => {
     const tensor = optional(request, name);
-    return tensor && rowsOf(tensor, request.batchSize).map((row) =>
-      row.map((bytes) => {
-        const word = decodeUtf8(bytes, trace(492, '_to_word_list_format'));
-        return word === '' ? [] : encode(word, wordsWithSpecialTokens);
-      }),
+    return (
+      tensor &&
+      rowsOf(tensor, request.batchSize).map((row) =>
+        row.map((bytes) => {
+          const word = decodeUtf8(bytes, trace(492, '_to_word_list_format'));
+          return word === '' ? [] : encode(word, wordsWithSpecialTokens);
+        }),
+      )
     );
   };
 
@@ -43,21 +60,28 @@ export function preprocessing(setup: ModelSetup, faults: ReadonlySet<string>): M
       const { batchSize } = request;
       // Fault several-instances-one-gpu: requests go to the instances in turn, and the second has no device.
       if (failingInstance && ++requests % 2 === 0) {
-        sender.sendError('INTERNAL', `Failed to process the request(s) for model '${config.name}_0_1', message: RuntimeError: CUDA error: out of memory`, true);
+        sender.sendError(
+          'INTERNAL',
+          `Failed to process the request(s) for model '${config.name}_0_1', message: RuntimeError: CUDA error: out of memory`,
+          true,
+        );
         return;
       }
       const query = optional(request, 'QUERY');
       const outputLength = optional(request, 'REQUEST_OUTPUT_LEN');
-      if (query === undefined) throw new ExecuteError("AttributeError: 'NoneType' object has no attribute 'as_numpy'", trace(171, 'execute').slice(0, 1));
-      if (outputLength === undefined) throw new ExecuteError("AttributeError: 'NoneType' object has no attribute 'as_numpy'", trace(185, 'execute').slice(0, 1));
+      if (query === undefined)
+        throw new ExecuteError("AttributeError: 'NoneType' object has no attribute 'as_numpy'", trace(171, 'execute').slice(0, 1));
+      if (outputLength === undefined)
+        throw new ExecuteError("AttributeError: 'NoneType' object has no attribute 'as_numpy'", trace(185, 'execute').slice(0, 1));
 
       const prompts = decodeBytesElements(query.data).map((bytes) => encode(decodeUtf8(bytes, trace(345, '<listcomp>')), addSpecialTokens));
       const given = optional(request, 'PAD_ID');
       const decoderQuery = optional(request, 'DECODER_QUERY');
       const decoderStart = given === undefined ? padId : (int32Values(given.data)[0] ?? padId);
-      const decoders = decoderQuery === undefined
-        ? prompts.map(() => [decoderStart])
-        : decodeBytesElements(decoderQuery.data).map((bytes) => encode(decodeUtf8(bytes, trace(345, '<listcomp>')), addSpecialTokens));
+      const decoders =
+        decoderQuery === undefined
+          ? prompts.map(() => [decoderStart])
+          : decodeBytesElements(decoderQuery.data).map((bytes) => encode(decodeUtf8(bytes, trace(345, '<listcomp>')), addSpecialTokens));
 
       const outputs: CoreTensor[] = [
         paddedIds('INPUT_ID', prompts, padId),
@@ -93,7 +117,11 @@ function paddedIds(name: string, rows: readonly (readonly number[])[], padId: nu
 }
 
 function lengths(name: string, rows: readonly (readonly number[])[]): CoreTensor {
-  return int32Tensor(name, [rows.length, 1], rows.map((row) => row.length));
+  return int32Tensor(
+    name,
+    [rows.length, 1],
+    rows.map((row) => row.length),
+  );
 }
 
 function idTensor(name: string, given: CoreTensor | undefined, fallback: number, batchSize: number): CoreTensor {
@@ -114,7 +142,8 @@ function embeddingBias(request: ModelRequest, tokenizer: Tokenizer, at: readonly
   const perRow = values.length / batchSize;
   const bias = new Float32Array(batchSize * tokenizer.vocabSize);
   rows.forEach((row, r) => {
-    if (row.length !== perRow) throw new ExecuteError('AssertionError: Embedding bias words must have same dimension as embedding bias weights', at);
+    if (row.length !== perRow)
+      throw new ExecuteError('AssertionError: Embedding bias words must have same dimension as embedding bias weights', at);
     row.forEach((bytes, w) => {
       const ids = tokenizer.encode(decodeUtf8(bytes, at), { addSpecialTokens: true });
       for (const id of ids) {

@@ -17,9 +17,10 @@ export function decodeUtf8(bytes: Uint8Array, at: readonly string[]): string {
 }
 
 function firstFault(bytes: Uint8Array): { start: number; end: number; reason: string } {
-  for (let i = 0; i < bytes.length; ) {
+  for (let i = 0; i < bytes.length;) {
     const lead = bytes[i] as number;
-    const length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+    const length =
+      lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
     if (length === 0) return { start: i, end: i + 1, reason: 'invalid start byte' };
     for (let k = 1; k < length; k++) {
       const next = bytes[i + k];

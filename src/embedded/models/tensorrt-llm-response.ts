@@ -58,7 +58,10 @@ export class ResponseBuilder {
    */
   #tensors(ids: readonly number[]): CoreTensor[] {
     const { batchIndex, logProbs, logits, inputTokens, outputTokens, vocabSize, sequenceLength = ids.length } = this.#shape;
-    const out: CoreTensor[] = [int32Tensor('output_ids', [1, 1, ids.length], ids), int32Tensor('sequence_length', [1, 1], [sequenceLength])];
+    const out: CoreTensor[] = [
+      int32Tensor('output_ids', [1, 1, ids.length], ids),
+      int32Tensor('sequence_length', [1, 1], [sequenceLength]),
+    ];
     if (logProbs) {
       out.push(fp32Tensor('cum_log_probs', [1, 1], [this.#cumLogProb]));
       out.push(fp32Tensor('output_log_probs', [1, 1, this.#logProbs.length], this.#logProbs));

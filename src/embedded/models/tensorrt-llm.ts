@@ -30,7 +30,11 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
   const decoupled = config.model_transaction_policy?.decoupled === true;
   const excludesInput = flagOf(parameterOf(config, 'exclude_input_in_output'), false);
   const cancelCheckMs = Number(parameterOf(config, 'cancellation_check_period_ms') ?? '100');
-  const reading: RequestReading = { profile: options.profile, shiftsArguments: faults.has('positional-args-shift'), vocabSize: engine.vocabSize };
+  const reading: RequestReading = {
+    profile: options.profile,
+    shiftsArguments: faults.has('positional-args-shift'),
+    vocabSize: engine.vocabSize,
+  };
   // Fault beam-width-ignored: the width asked for is not compared with the engine's.
   const maxBeamWidth = faults.has('beam-width-ignored') ? Infinity : Number(parameterOf(config, 'max_beam_width') ?? '1');
   const limits = { vocabSize: engine.vocabSize, maxBeamWidth };
@@ -139,7 +143,8 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
   return {
     execute,
     // Fault metrics-missing-python-backend: nothing registers the custom families.
-    metricsText: () => (faults.has('metrics-missing-python-backend') ? '' : trtllmMetricsText(config.name, version, frozenStats ?? engine.stats())),
+    metricsText: () =>
+      faults.has('metrics-missing-python-backend') ? '' : trtllmMetricsText(config.name, version, frozenStats ?? engine.stats()),
   };
 }
 
@@ -147,13 +152,20 @@ function executorError(requestId: number, text: string): string {
   return `Executor failed process requestId ${requestId} due to the following error: ${text}`;
 }
 
-function shapeOf(request: ModelRequest, row: number, excludesInput: boolean, vocabSize: number, faults: ReadonlySet<string>): ResponseShape {
+function shapeOf(
+  request: ModelRequest,
+  row: number,
+  excludesInput: boolean,
+  vocabSize: number,
+  faults: ReadonlySet<string>,
+): ResponseShape {
   // Fault sequence-length-ignores-end-id: the length that was planned is told, not the one that was reached.
   const planned = (int32At(request, 'input_lengths', row) ?? 0) + (int32At(request, 'request_output_len', row) ?? 0);
   return {
     sequenceLength: faults.has('sequence-length-ignores-end-id') ? planned : undefined,
     batchIndex: request.batchSize > 1 ? row : undefined,
-    excludesInput: optional(request, 'exclude_input_in_output') === undefined ? excludesInput : boolAt(request, 'exclude_input_in_output', row),
+    excludesInput:
+      optional(request, 'exclude_input_in_output') === undefined ? excludesInput : boolAt(request, 'exclude_input_in_output', row),
     logProbs: boolAt(request, 'return_log_probs', row),
     logits: boolAt(request, 'return_generation_logits', row),
     inputTokens: boolAt(request, 'return_num_input_tokens', row) ? (int32At(request, 'input_lengths', row) ?? 0) : undefined,

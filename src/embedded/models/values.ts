@@ -1,5 +1,13 @@
 /** Reading and making tensors inside the models. */
-import { bytesTensor, decodeBytesElements, fp32Tensor, fp32Values, int32Tensor, int32Values, uint64Tensor } from '#wire/protocol/tensors.ts';
+import {
+  bytesTensor,
+  decodeBytesElements,
+  fp32Tensor,
+  fp32Values,
+  int32Tensor,
+  int32Values,
+  uint64Tensor,
+} from '#wire/protocol/tensors.ts';
 import type { CoreTensor, ModelRequest } from '../core/index.ts';
 
 export { bytesTensor, decodeBytesElements, fp32Tensor, fp32Values, int32Tensor, int32Values, uint64Tensor };
@@ -29,7 +37,10 @@ export function uint64At(request: ModelRequest, name: string, row: number): bigi
 }
 
 /** Value of a config parameter; an unfilled `${…}` counts as unset. */
-export function parameterOf(config: { readonly parameters: Readonly<Record<string, { readonly string_value: string }>> }, name: string): string | undefined {
+export function parameterOf(
+  config: { readonly parameters: Readonly<Record<string, { readonly string_value: string }>> },
+  name: string,
+): string | undefined {
   const value = config.parameters[name]?.string_value;
   return value === undefined || value === '' || value.startsWith('${') ? undefined : value;
 }

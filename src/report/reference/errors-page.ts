@@ -12,7 +12,9 @@ const MADE = /new LockstepError\(\s*'([a-z0-9-]+)'/g;
 
 export function errorsPage(root: string): string {
   const entries = new Map<string, Entry>();
-  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((p) => p.endsWith('.ts') && !p.endsWith('.test.ts'));
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+    (p) => p.endsWith('.ts') && !p.endsWith('.test.ts'),
+  );
   for (const file of files.toSorted()) {
     const source = readFileSync(join(root, 'src', file), 'utf8');
     for (const match of source.matchAll(MADE)) {
@@ -34,7 +36,11 @@ export function errorsPage(root: string): string {
     '',
     '| code | next step | made in |',
     '|---|---|---|',
-    ...[...entries.values()].toSorted((a, b) => (a.code < b.code ? -1 : 1)).map((e) => `| \`${e.code}\` | ${[...e.hints].join('<br>').replaceAll('|', '\\|')} | ${[...e.files].map((f) => `\`${f}\``).join(' ')} |`),
+    ...[...entries.values()]
+      .toSorted((a, b) => (a.code < b.code ? -1 : 1))
+      .map(
+        (e) => `| \`${e.code}\` | ${[...e.hints].join('<br>').replaceAll('|', '\\|')} | ${[...e.files].map((f) => `\`${f}\``).join(' ')} |`,
+      ),
     '',
   ].join('\n');
 }

@@ -13,7 +13,10 @@ export function faultsPage(faults: readonly Fault[]): string {
       '',
       '| id | what is broken | thread | found by |',
       '|---|---|---|---|',
-      ...members.map((f) => `| \`${f.id}\`${f.profile === undefined ? '' : ` (profile ${f.profile})`} | ${f.mechanism} | ${link(f.thread)} | ${f.caughtBy.map((l) => `\`${l}\``).join(', ')} |`),
+      ...members.map(
+        (f) =>
+          `| \`${f.id}\`${f.profile === undefined ? '' : ` (profile ${f.profile})`} | ${f.mechanism} | ${link(f.thread)} | ${f.caughtBy.map((l) => `\`${l}\``).join(', ')} |`,
+      ),
     ]),
     '',
   ].join('\n');

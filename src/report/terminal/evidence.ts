@@ -21,7 +21,9 @@ export function formatEvidence(claim: ClaimResult): string {
 /** The laws by name: with them a reader of one line knows the defect. */
 function broken(claim: ClaimResult): string[] {
   if (claim.status !== 'failed') return [];
-  const words = claim.failures.map(({ law, code }) => (law === '' ? (UNJUDGED[code] ?? code) : code === 'not-exercised' ? `${law} not exercised` : `breaks ${law}`));
+  const words = claim.failures.map(({ law, code }) =>
+    law === '' ? (UNJUDGED[code] ?? code) : code === 'not-exercised' ? `${law} not exercised` : `breaks ${law}`,
+  );
   const distinct = [...new Set(words)];
   const more = distinct.length - LAWS_NAMED;
   return [...distinct.slice(0, LAWS_NAMED), ...(more > 0 ? [`and ${more} more`] : [])];

@@ -18,7 +18,8 @@ export function renderFailedClaim(claim: ClaimResult, canvas: Canvas): string {
   if (others.length > 0) {
     lines.push(`  ${style.dim(padEnd('also', LABEL_CELLS))}${others.length} more:`);
     for (const other of others.slice(0, MORE_SHOWN)) lines.push(`  ${' '.repeat(LABEL_CELLS)}${style.dim('·')} ${oneLine(other)}`);
-    if (others.length > MORE_SHOWN) lines.push(`  ${' '.repeat(LABEL_CELLS)}${style.dim(`… ${others.length - MORE_SHOWN} more in the JSON report (--json FILE)`)}`);
+    if (others.length > MORE_SHOWN)
+      lines.push(`  ${' '.repeat(LABEL_CELLS)}${style.dim(`… ${others.length - MORE_SHOWN} more in the JSON report (--json FILE)`)}`);
   }
   return lines.join('\n');
 }

@@ -12,7 +12,8 @@ export function renderHeader(header: RunHeader, canvas: Canvas): string {
     .filter(([, value]) => value !== 'unknown')
     .map(([key, value]) => `${key} ${value}`);
   const unknown = Object.keys(header.identity).filter((key) => header.identity[key] === 'unknown');
-  const row = (label: string, parts: readonly string[]) => flow(parts, canvas.columns - LABEL_CELLS - 2).map((line, i) => `  ${style.dim(padEnd(i === 0 ? label : '', LABEL_CELLS))}${line}`);
+  const row = (label: string, parts: readonly string[]) =>
+    flow(parts, canvas.columns - LABEL_CELLS - 2).map((line, i) => `  ${style.dim(padEnd(i === 0 ? label : '', LABEL_CELLS))}${line}`);
   return [
     `${style.bold('lockstep')} ${style.dim('against')} ${style.accent(header.target)}`,
     ...row('endpoints', endpoints),

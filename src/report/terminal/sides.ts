@@ -22,7 +22,8 @@ function renderTokens(sides: readonly SideView[], { style, columns }: Canvas): s
   let from = Math.max(0, at - BEFORE);
   let to = Math.min(longest, at + AFTER + 1);
   const nameCells = Math.max(NAME_CELLS, ...sides.map((side) => cellWidth(side.name) + 2));
-  const cellsOf = (column: number) => Math.max(...sides.map((side) => Math.max(cellWidth(tokenAt(side, column)), cellWidth(idAt(side, column))))) + 2;
+  const cellsOf = (column: number) =>
+    Math.max(...sides.map((side) => Math.max(cellWidth(tokenAt(side, column)), cellWidth(idAt(side, column))))) + 2;
   const total = () => sum(range(from, to).map(cellsOf));
   while (total() > columns - nameCells - 4 && to - from > 1) {
     if (to - 1 > at) to--;
@@ -36,8 +37,16 @@ function renderTokens(sides: readonly SideView[], { style, columns }: Canvas): s
   for (const side of sides) {
     const margin = side.margin === undefined ? '' : style.dim(`margin ${side.margin.toPrecision(3)}`);
     const start = from > 0 ? '… ' : '  ';
-    lines.push(`${padEnd(side.name, nameCells)}${start}${row((c) => tokenAt(side, c), place)}${to < side.tokens.length ? '… ' : '  '}${margin}`.trimEnd());
-    if (side.ids.length > 0) lines.push(`${' '.repeat(nameCells)}  ${row((c) => idAt(side, c), (text) => style.dim(text))}`.trimEnd());
+    lines.push(
+      `${padEnd(side.name, nameCells)}${start}${row((c) => tokenAt(side, c), place)}${to < side.tokens.length ? '… ' : '  '}${margin}`.trimEnd(),
+    );
+    if (side.ids.length > 0)
+      lines.push(
+        `${' '.repeat(nameCells)}  ${row(
+          (c) => idAt(side, c),
+          (text) => style.dim(text),
+        )}`.trimEnd(),
+      );
   }
   const before = sum(range(from, at).map(cellsOf));
   const caret = '^'.repeat(Math.max(1, ...sides.map((side) => cellWidth(tokenAt(side, at)))));

@@ -13,7 +13,10 @@ export interface Style {
   readonly accent: Paint;
 }
 
-const painter = (format: Format): Paint => (text) => (text === '' ? '' : styleText(format, text, { validateStream: false }));
+const painter =
+  (format: Format): Paint =>
+  (text) =>
+    text === '' ? '' : styleText(format, text, { validateStream: false });
 const same: Paint = (text) => text;
 
 export const PLAIN: Style = { bold: same, dim: same, good: same, bad: same, warn: same, accent: same };

@@ -21,7 +21,11 @@ export function renderSummary(report: RunReport, canvas: Canvas): string {
 }
 
 function renderUnit(unit: UnitCounts, { style }: Canvas): string {
-  const counts = [`${unit.passed} passed`, ...(unit.failed > 0 ? [style.bad(`${unit.failed} failed`)] : []), ...(unit.skipped > 0 ? [`${unit.skipped} skipped`] : [])];
+  const counts = [
+    `${unit.passed} passed`,
+    ...(unit.failed > 0 ? [style.bad(`${unit.failed} failed`)] : []),
+    ...(unit.skipped > 0 ? [`${unit.skipped} skipped`] : []),
+  ];
   return `${unit.failed > 0 ? style.bad('✗') : style.good('✓')} ${style.bold(padEnd(unit.project, 12))} ${counts.join(', ')} ${style.dim(formatDuration(unit.durationMs))}`;
 }
 
@@ -29,7 +33,9 @@ function renderIdentityDifferences(differences: readonly IdentityDifference[], {
   if (differences.length === 0) return '';
   const keyCells = Math.max(...differences.map((one) => cellWidth(one.key)));
   const goldenCells = Math.max(...differences.map((one) => cellWidth(one.golden)));
-  const rows = differences.map((one) => `  ${padEnd(one.key, keyCells)}  ${padEnd(one.golden, goldenCells)} ${style.dim('→')} ${style.warn(one.target)}`);
+  const rows = differences.map(
+    (one) => `  ${padEnd(one.key, keyCells)}  ${padEnd(one.golden, goldenCells)} ${style.dim('→')} ${style.warn(one.target)}`,
+  );
   return [style.bold(style.warn('the goldens were recorded on another identity')) + style.dim(' (goldens → target)'), ...rows].join('\n');
 }
 
@@ -40,7 +46,9 @@ function renderVerdict(report: RunReport, { style }: Canvas): string {
   const parts: string[] = [];
   if (claims.length > 0) {
     const held = `${count('held')} held`;
-    parts.push(`claims: ${style.good(held)}, ${failed > 0 ? style.bad(`${failed} failed`) : '0 failed'}, ${count('not-served')} not served`);
+    parts.push(
+      `claims: ${style.good(held)}, ${failed > 0 ? style.bad(`${failed} failed`) : '0 failed'}, ${count('not-served')} not served`,
+    );
     parts.push(`known gaps met: ${gapsMet(claims).length}`);
   }
   if (report.units.length > 0) {

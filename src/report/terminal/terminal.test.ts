@@ -5,11 +5,20 @@ import { renderSides } from './sides.ts';
 import { COLOURED, PLAIN, styleFor } from './style.ts';
 import { cellWidth, truncate, visibleToken } from './width.ts';
 
-const side = (name: string, tokens: readonly string[], at: number, text = tokens.join('')): SideView => ({ name, ids: tokens.map((_, i) => i), tokens, text, at });
+const side = (name: string, tokens: readonly string[], at: number, text = tokens.join('')): SideView => ({
+  name,
+  ids: tokens.map((_, i) => i),
+  tokens,
+  text,
+  at,
+});
 
 describe('sides', () => {
   test('the caret stands under the first differing token, whatever the width of the characters before it', () => {
-    const lines = renderSides([side('raw', ['世界', 'é', '🙂', 'x'], 3), side('golden', ['世界', 'é', '🙂', 'yy'], 3)], { style: PLAIN, columns: 100 });
+    const lines = renderSides([side('raw', ['世界', 'é', '🙂', 'x'], 3), side('golden', ['世界', 'é', '🙂', 'yy'], 3)], {
+      style: PLAIN,
+      columns: 100,
+    });
     const before = lines[0]?.slice(0, lines[0].indexOf('x')) ?? '';
     expect(lines.at(-1)?.indexOf('^')).toBe(cellWidth(before));
   });

@@ -47,6 +47,9 @@ export function visibleText(text: string): string {
     .replaceAll('\n', '⏎')
     .replaceAll('\t', '⇥')
     .replaceAll('\r', '␍')
-    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    .replace(
+      // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+      /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g,
+      (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
 }

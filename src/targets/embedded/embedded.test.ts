@@ -13,13 +13,28 @@ const start = (profile: string, options: { readonly readyWithinMs?: number; read
   startEmbeddedTarget({
     program,
     server: {
-      grpcPort: 0, httpPort: 0, metricsPort: 0, openaiPort: 0, host: '127.0.0.1', profile,
-      faults: [], engine: 'llama', reduction: 'invariant', checkpoint: '', repository: '', stepMs: 0,
+      grpcPort: 0,
+      httpPort: 0,
+      metricsPort: 0,
+      openaiPort: 0,
+      host: '127.0.0.1',
+      profile,
+      faults: [],
+      engine: 'llama',
+      reduction: 'invariant',
+      checkpoint: '',
+      repository: '',
+      stepMs: 0,
     },
     ...options,
   });
-const failing = (profile: string, options = {}) => start(profile, options).then(() => expect.unreachable('it started'), (error: unknown) => error);
-const gone = (pid: number) => pollUntil({ ms: 5_000, what: `process ${pid} to end`, everyMs: 20 }, () => (readProcess(pid) === undefined ? true : undefined));
+const failing = (profile: string, options = {}) =>
+  start(profile, options).then(
+    () => expect.unreachable('it started'),
+    (error: unknown) => error,
+  );
+const gone = (pid: number) =>
+  pollUntil({ ms: 5_000, what: `process ${pid} to end`, everyMs: 20 }, () => (readProcess(pid) === undefined ? true : undefined));
 
 describe.concurrent('the embedded target', () => {
   test('serves until it is stopped, and stopping ends the process', async () => {
@@ -35,16 +50,27 @@ describe.concurrent('the embedded target', () => {
 
   test('a server that dies while it starts is reported at once, with its last words', async () => {
     const beginNs = nowNs();
-    expect(await failing('dies')).toMatchObject({ code: 'target-exited', message: expect.stringContaining('exited with code 3'), context: { log: expect.stringContaining('no checkpoint there') } });
+    expect(await failing('dies')).toMatchObject({
+      code: 'target-exited',
+      message: expect.stringContaining('exited with code 3'),
+      context: { log: expect.stringContaining('no checkpoint there') },
+    });
     expect(nowNs() - beginNs).toBeLessThan(5e9);
   });
 
   test('what the server says of its own failure is what the caller reads', async () => {
-    expect(await failing('refuses')).toMatchObject({ code: 'port-taken', message: '[port-taken] 8001 is in use', hint: 'Use another port.' });
+    expect(await failing('refuses')).toMatchObject({
+      code: 'port-taken',
+      message: '[port-taken] 8001 is in use',
+      hint: 'Use another port.',
+    });
   });
 
   test('a server that never becomes ready runs into the deadline', async () => {
-    expect(await failing('silent', { readyWithinMs: 600 })).toMatchObject({ code: 'target-not-ready', message: expect.stringContaining('600 ms') });
+    expect(await failing('silent', { readyWithinMs: 600 })).toMatchObject({
+      code: 'target-not-ready',
+      message: expect.stringContaining('600 ms'),
+    });
   });
 
   test('an interruption ends the wait', async () => {
@@ -56,7 +82,9 @@ describe.concurrent('the embedded target', () => {
     const pid = await pidOf(target);
     process.kill(pid, 'SIGKILL');
     await gone(pid);
-    await pollUntil({ ms: 2_000, what: 'the death to be noticed', everyMs: 10 }, async () => ((await target.health()).alive ? undefined : true));
+    await pollUntil({ ms: 2_000, what: 'the death to be noticed', everyMs: 10 }, async () =>
+      (await target.health()).alive ? undefined : true,
+    );
     expect((await target.health()).detail).toContain('was killed by SIGKILL');
   });
 

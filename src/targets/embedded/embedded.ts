@@ -30,7 +30,9 @@ const STOP_WITHIN_MS = 3_000;
  * Errors: `target-exited` and `target-not-ready`, both with the last log lines; `interrupted`; what the child reports.
  */
 export async function startEmbeddedTarget(options: EmbeddedTargetOptions): Promise<Target> {
-  const child = spawn(process.execPath, [options.program ?? PROGRAM, JSON.stringify(options.server)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const child = spawn(process.execPath, [options.program ?? PROGRAM, JSON.stringify(options.server)], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
   const log = new LogRing();
   child.stdout?.setEncoding('utf8').on('data', log.sink());
   child.stderr?.setEncoding('utf8').on('data', log.sink());
@@ -52,13 +54,18 @@ export async function startEmbeddedTarget(options: EmbeddedTargetOptions): Promi
   } catch (thrown) {
     await end(child);
     const error = LockstepError.from(thrown);
-    throw error.code === 'deadline' ? withLog('target-not-ready', `waited ${ms} ms for the embedded server to become ready, in vain`, log, error) : error;
+    throw error.code === 'deadline'
+      ? withLog('target-not-ready', `waited ${ms} ms for the embedded server to become ready, in vain`, log, error)
+      : error;
   }
   const { message } = said;
   if (message === undefined || !message.ready) {
     await end(child);
     const error = message?.error ?? { code: 'target-not-ready', message: 'no message', hint: undefined };
-    throw new LockstepError(error.code, error.message.replace(`[${error.code}] `, ''), { context: { log: log.tail() || undefined }, ...(error.hint === undefined ? {} : { hint: error.hint }) });
+    throw new LockstepError(error.code, error.message.replace(`[${error.code}] `, ''), {
+      context: { log: log.tail() || undefined },
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    });
   }
   return new EmbeddedTarget(child, log, message);
 }
@@ -74,7 +81,12 @@ class EmbeddedTarget implements Target {
   constructor(child: ChildProcess, log: LogRing, message: Extract<ReadyMessage, { ready: true }>) {
     this.#child = child;
     this.#log = log;
-    this.endpoints = { grpc: message.endpoints.grpc, http: message.endpoints.http, metrics: message.endpoints.metrics, openai: message.endpoints.openai };
+    this.endpoints = {
+      grpc: message.endpoints.grpc,
+      http: message.endpoints.http,
+      metrics: message.endpoints.metrics,
+      openai: message.endpoints.openai,
+    };
     this.identity = message.identity;
   }
 
@@ -84,7 +96,10 @@ class EmbeddedTarget implements Target {
 
   async health(): Promise<Health> {
     if (isRunning(this.#child)) return { alive: true, detail: '' };
-    return { alive: false, detail: [`the embedded server ${describeEnd(this.#child)}`, this.#log.tail()].filter((line) => line !== '').join('\n') };
+    return {
+      alive: false,
+      detail: [`the embedded server ${describeEnd(this.#child)}`, this.#log.tail()].filter((line) => line !== '').join('\n'),
+    };
   }
 
   logTail(): readonly string[] {

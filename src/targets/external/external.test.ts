@@ -17,7 +17,11 @@ async function serveTriton(readyAfterMs = 0): Promise<string> {
   const server = createServer((request, response) => {
     const answers: Record<string, object> = {
       '/v2': { name: 'triton', version: '2.51.0', extensions: ['classification'] },
-      '/v2/repository/index': [{ name: 'tensorrt_llm', state: 'READY' }, { name: 'broken', state: 'UNAVAILABLE' }, { name: 'ensemble', state: 'READY' }],
+      '/v2/repository/index': [
+        { name: 'tensorrt_llm', state: 'READY' },
+        { name: 'broken', state: 'UNAVAILABLE' },
+        { name: 'ensemble', state: 'READY' },
+      ],
       '/v2/models/ensemble/config': { name: 'ensemble', max_batch_size: 4 },
     };
     const path = request.url ?? '';
@@ -46,7 +50,13 @@ describe('an external target', () => {
   test('is waited for and then says what it is; what nothing tells is unknown', async () => {
     const http = await serveTriton(200);
     await using target = await connectExternalTarget({ endpoints: endpoints(http) });
-    expect(target.identity).toMatchObject({ name: 'triton', triton: '2.51.0', served: 'ensemble tensorrt_llm', 'config of tensorrt_llm': 'unknown', gpu: 'unknown' });
+    expect(target.identity).toMatchObject({
+      name: 'triton',
+      triton: '2.51.0',
+      served: 'ensemble tensorrt_llm',
+      'config of tensorrt_llm': 'unknown',
+      gpu: 'unknown',
+    });
     expect(target.identity['config of ensemble']).toMatch(/^[0-9a-f]{12}$/);
     expect(await target.health()).toEqual({ alive: true, detail: '' });
   });
@@ -71,12 +81,16 @@ describe('waiting', () => {
   test('all strategies share one deadline', async () => {
     const closed = await closedPort();
     const beginNs = nowNs();
-    await expect(waitForAll([tcpOpen(closed), httpReady(`http://${closed}/`)], { ms: 300 })).rejects.toThrow(/accept a connection and http:.* to answer 200/);
+    await expect(waitForAll([tcpOpen(closed), httpReady(`http://${closed}/`)], { ms: 300 })).rejects.toThrow(
+      /accept a connection and http:.* to answer 200/,
+    );
     expect(nowNs() - beginNs).toBeLessThan(1e9);
   });
 
   test('an interruption is not a deadline', async () => {
-    await expect(waitForAll([tcpOpen(await closedPort())], { ms: 5_000, signal: AbortSignal.timeout(100) })).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(waitForAll([tcpOpen(await closedPort())], { ms: 5_000, signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
+      code: 'interrupted',
+    });
   });
 
   test('an exit is noticed although it happened before the wait', async () => {

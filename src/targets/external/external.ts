@@ -36,8 +36,9 @@ export async function connectExternalTarget(options: ExternalOptions): Promise<T
       cause: error,
     });
   }
-  const identity = await withDeadline({ ms: IDENTITY_WITHIN_MS, what: `http://${endpoints.http}/v2 to say what it serves`, signal }, (inner) =>
-    readIdentity(endpoints.http, inner),
+  const identity = await withDeadline(
+    { ms: IDENTITY_WITHIN_MS, what: `http://${endpoints.http}/v2 to say what it serves`, signal },
+    (inner) => readIdentity(endpoints.http, inner),
   );
   return {
     kind: 'external',

@@ -14,8 +14,13 @@ interface ServerMetadata {
 export async function readIdentity(http: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
   const base = `http://${http}/v2`;
   const server = (await ask(base, 'GET', signal)) as ServerMetadata | undefined;
-  const index = (await ask(`${base}/repository/index`, 'POST', signal)) as readonly { readonly name: string; readonly state?: string }[] | undefined;
-  const models = (Array.isArray(index) ? index : []).filter((model) => model.state === 'READY').map((model) => model.name).toSorted((a, b) => (a < b ? -1 : 1));
+  const index = (await ask(`${base}/repository/index`, 'POST', signal)) as
+    | readonly { readonly name: string; readonly state?: string }[]
+    | undefined;
+  const models = (Array.isArray(index) ? index : [])
+    .filter((model) => model.state === 'READY')
+    .map((model) => model.name)
+    .toSorted((a, b) => (a < b ? -1 : 1));
   const configs = await Promise.all(
     models.map(async (model) => {
       const config = await ask(`${base}/models/${encodeURIComponent(model)}/config`, 'GET', signal);
@@ -36,7 +41,10 @@ export async function readIdentity(http: string, signal: AbortSignal): Promise<R
 
 async function ask(url: string, method: 'GET' | 'POST', signal: AbortSignal): Promise<unknown> {
   // Content-Type always: without it tritonserver 2.51 parses a body as a form.
-  const request = method === 'POST' ? { method, body: '{}', headers: { 'content-type': 'application/json', connection: 'close' } } : { method, headers: { connection: 'close' } };
+  const request =
+    method === 'POST'
+      ? { method, body: '{}', headers: { 'content-type': 'application/json', connection: 'close' } }
+      : { method, headers: { connection: 'close' } };
   try {
     const response = await fetch(url, { ...request, signal });
     const text = await response.text();

@@ -27,7 +27,8 @@ function startServer(mark: string): ChildProcess {
   return spawn(process.execPath, ['--eval', server, mark], { stdio: 'ignore' });
 }
 
-const family = async (mark: string, count: number) => expect.poll(() => findLiving(mark).length, { timeout: 5_000, interval: 20 }).toBe(count);
+const family = async (mark: string, count: number) =>
+  expect.poll(() => findLiving(mark).length, { timeout: 5_000, interval: 20 }).toBe(count);
 const within5s = async (gone: () => boolean) => expect.poll(gone, { timeout: 5_000, interval: 50 }).toBe(true);
 
 describe('the watchdog', { timeout: 20_000 }, () => {
@@ -70,7 +71,9 @@ describe('the watchdog', { timeout: 20_000 }, () => {
   test('what was released stays', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'lockstep-dog-'));
     const other = mkdtempSync(join(tmpdir(), 'lockstep-dog-'));
-    const runner = await startRunner(`registerForCleanup({ dirs: [${JSON.stringify(dir)}] }).release(); registerForCleanup({ dirs: [${JSON.stringify(other)}] });`);
+    const runner = await startRunner(
+      `registerForCleanup({ dirs: [${JSON.stringify(dir)}] }).release(); registerForCleanup({ dirs: [${JSON.stringify(other)}] });`,
+    );
     runner.kill('SIGKILL');
     await within5s(() => !existsSync(other));
     expect(existsSync(dir)).toBe(true);
@@ -83,10 +86,16 @@ describe('the watchdog', { timeout: 20_000 }, () => {
     expect((await once(runner, 'exit'))[0]).toBe(0);
   });
 
-  test.each([{ dirs: ['/'] }, { dirs: ['/tmp'] }, { dirs: ['lockstep-x'] }, { shmPrefixes: [''] }, { marks: ['node'] }, { pids: [1] }, { pids: [0] }, { pids: [process.pid] }])(
-    'refuses %j, which is too wide',
-    (cleanup) => {
-      expect(() => registerForCleanup(cleanup)).toThrow('[cleanup-refused]');
-    },
-  );
+  test.each([
+    { dirs: ['/'] },
+    { dirs: ['/tmp'] },
+    { dirs: ['lockstep-x'] },
+    { shmPrefixes: [''] },
+    { marks: ['node'] },
+    { pids: [1] },
+    { pids: [0] },
+    { pids: [process.pid] },
+  ])('refuses %j, which is too wide', (cleanup) => {
+    expect(() => registerForCleanup(cleanup)).toThrow('[cleanup-refused]');
+  });
 });

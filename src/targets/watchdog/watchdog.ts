@@ -48,10 +48,12 @@ function send(message: WatchdogMessage): void {
 
 function refuseTooWide(cleanup: Cleanup): void {
   for (const dir of cleanup.dirs ?? []) {
-    if (!isAbsolute(dir) || !/^\.?lockstep/.test(basename(dir))) refuse(`folder ${dir}: its name must begin with "lockstep" and its path be absolute`);
+    if (!isAbsolute(dir) || !/^\.?lockstep/.test(basename(dir)))
+      refuse(`folder ${dir}: its name must begin with "lockstep" and its path be absolute`);
   }
   for (const text of [...(cleanup.marks ?? []), ...(cleanup.shmPrefixes ?? [])]) {
-    if (text.length < SHORTEST_TEXT || text.includes('/')) refuse(`“${text}”: at least ${SHORTEST_TEXT} characters and no slash are needed to be sure what it names`);
+    if (text.length < SHORTEST_TEXT || text.includes('/'))
+      refuse(`“${text}”: at least ${SHORTEST_TEXT} characters and no slash are needed to be sure what it names`);
   }
   for (const pid of cleanup.pids ?? []) {
     if (!Number.isInteger(pid) || pid <= 1 || pid === process.pid) refuse(`process ${pid}`);

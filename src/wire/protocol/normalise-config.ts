@@ -23,7 +23,8 @@ export function normaliseConfig(config: ModelConfig): ModelConfig {
       eager_batching: false,
       ...config.optimization,
     };
-    out['instance_group'] = config.instance_group.length === 0 ? [defaultGroup(config.name)] : config.instance_group.map((g, i) => group(config.name, g, i));
+    out['instance_group'] =
+      config.instance_group.length === 0 ? [defaultGroup(config.name)] : config.instance_group.map((g, i) => group(config.name, g, i));
     if (config.backend === 'python' && config.default_model_filename === '') out['default_model_filename'] = 'model.py';
   }
   return inOrder(out);
@@ -39,14 +40,40 @@ function defaultGroup(name: string): InstanceGroup {
 
 /** There is no GPU here: KIND_AUTO becomes KIND_CPU. */
 function group(model: string, g: InstanceGroup, index: number): InstanceGroup {
-  return { ...g, name: g.name === '' ? `${model}_${index}` : g.name, kind: g.kind === 'KIND_AUTO' ? 'KIND_CPU' : g.kind, count: g.count === 0 ? 1 : g.count };
+  return {
+    ...g,
+    name: g.name === '' ? `${model}_${index}` : g.name,
+    kind: g.kind === 'KIND_AUTO' ? 'KIND_CPU' : g.kind,
+    count: g.count === 0 ? 1 : g.count,
+  };
 }
 
 const ORDER = [
-  'name', 'platform', 'backend', 'runtime', 'version_policy', 'max_batch_size', 'input', 'output', 'batch_input', 'batch_output',
-  'optimization', 'dynamic_batching', 'sequence_batching', 'ensemble_scheduling', 'instance_group', 'default_model_filename',
-  'cc_model_filenames', 'metric_tags', 'parameters', 'model_warmup', 'model_operations', 'model_transaction_policy',
-  'model_repository_agents', 'response_cache', 'model_metrics',
+  'name',
+  'platform',
+  'backend',
+  'runtime',
+  'version_policy',
+  'max_batch_size',
+  'input',
+  'output',
+  'batch_input',
+  'batch_output',
+  'optimization',
+  'dynamic_batching',
+  'sequence_batching',
+  'ensemble_scheduling',
+  'instance_group',
+  'default_model_filename',
+  'cc_model_filenames',
+  'metric_tags',
+  'parameters',
+  'model_warmup',
+  'model_operations',
+  'model_transaction_policy',
+  'model_repository_agents',
+  'response_cache',
+  'model_metrics',
 ];
 
 function inOrder(config: Record<string, unknown>): ModelConfig {

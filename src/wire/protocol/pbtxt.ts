@@ -54,7 +54,13 @@ function lineOfEnum(text: string, message: string): string | undefined {
 function enumNames(): string[] {
   const root = modelConfigType().root;
   return [
-    'DataType', 'ModelInstanceGroup.Kind', 'ModelInput.Format', 'BatchInput.Kind', 'BatchOutput.Kind',
-    'ModelOptimizationPolicy.ModelPriority', 'ModelQueuePolicy.TimeoutAction', 'ModelSequenceBatching.Control.Kind',
+    'DataType',
+    'ModelInstanceGroup.Kind',
+    'ModelInput.Format',
+    'BatchInput.Kind',
+    'BatchOutput.Kind',
+    'ModelOptimizationPolicy.ModelPriority',
+    'ModelQueuePolicy.TimeoutAction',
+    'ModelSequenceBatching.Control.Kind',
   ].flatMap((name) => Object.keys(root.lookupEnum(`inference.${name}`).values));
 }

@@ -95,7 +95,7 @@ function parseSample(line: string, lineNumber: number): Sample {
   while (line[at] === ' ') at++;
   if (line[at] === '{') {
     at++;
-    for (let more = true; more; ) {
+    for (let more = true; more;) {
       LABEL.lastIndex = at;
       const label = LABEL.exec(line);
       if (label === null) break;

@@ -2,13 +2,37 @@
 import { LockstepError } from '#core/errors/index.ts';
 
 export type Datatype =
-  | 'BOOL' | 'UINT8' | 'UINT16' | 'UINT32' | 'UINT64' | 'INT8' | 'INT16' | 'INT32' | 'INT64'
-  | 'FP16' | 'BF16' | 'FP32' | 'FP64' | 'BYTES';
+  | 'BOOL'
+  | 'UINT8'
+  | 'UINT16'
+  | 'UINT32'
+  | 'UINT64'
+  | 'INT8'
+  | 'INT16'
+  | 'INT32'
+  | 'INT64'
+  | 'FP16'
+  | 'BF16'
+  | 'FP32'
+  | 'FP64'
+  | 'BYTES';
 
 /** Bytes per element; 0 for BYTES, whose elements carry their own length. Source: KServe v2, and proto/README.md. */
 export const ELEMENT_SIZE: Readonly<Record<Datatype, number>> = {
-  BOOL: 1, UINT8: 1, UINT16: 2, UINT32: 4, UINT64: 8, INT8: 1, INT16: 2, INT32: 4, INT64: 8,
-  FP16: 2, BF16: 2, FP32: 4, FP64: 8, BYTES: 0,
+  BOOL: 1,
+  UINT8: 1,
+  UINT16: 2,
+  UINT32: 4,
+  UINT64: 8,
+  INT8: 1,
+  INT16: 2,
+  INT32: 4,
+  INT64: 8,
+  FP16: 2,
+  BF16: 2,
+  FP32: 4,
+  FP64: 8,
+  BYTES: 0,
 };
 
 export interface Tensor {
@@ -59,7 +83,7 @@ export function encodeBytesElements(values: readonly (string | Uint8Array)[]): U
 export function decodeBytesElements(data: Uint8Array): Uint8Array[] {
   const view = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   const out: Uint8Array[] = [];
-  for (let at = 0; at < view.length; ) {
+  for (let at = 0; at < view.length;) {
     const length = at + 4 <= view.length ? view.readUInt32LE(at) : Number.NaN;
     if (!(at + 4 + length <= view.length)) {
       throw new LockstepError('tensor-malformed', `BYTES element ${out.length} at byte ${at} runs past the end (${view.length} bytes)`);

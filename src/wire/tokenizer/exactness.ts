@@ -34,9 +34,13 @@ export function refuseInexact(dir: string, json: Record<string, unknown>): void 
     if (part.type === 'Nmt' || part.type === 'ByteLevel') problems.push(`normalizer ${part.type}`);
   }
   if (problems.length > 0) {
-    throw new LockstepError('tokenizer-inexact', `${join(dir, 'tokenizer.json')} uses what cannot be computed exactly here: ${problems.join('; ')}`, {
-      hint: 'Byte-level BPE tokenizers are supported today; answers judged with this one could be wrong.',
-    });
+    throw new LockstepError(
+      'tokenizer-inexact',
+      `${join(dir, 'tokenizer.json')} uses what cannot be computed exactly here: ${problems.join('; ')}`,
+      {
+        hint: 'Byte-level BPE tokenizers are supported today; answers judged with this one could be wrong.',
+      },
+    );
   }
 }
 

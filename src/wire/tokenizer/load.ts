@@ -72,10 +72,13 @@ function wrap(dir: string, hash: string, inner: Inner, config: TokenizerConfig):
     eosId: idOf('eos_token'),
     padId: idOf('pad_token'),
     specialIds,
-    encode: (text, { addSpecialTokens }) => (text === '' && !addSpecialTokens ? [] : [...inner.encode(text, { add_special_tokens: addSpecialTokens }).ids]),
+    encode: (text, { addSpecialTokens }) =>
+      text === '' && !addSpecialTokens ? [] : [...inner.encode(text, { add_special_tokens: addSpecialTokens }).ids],
     // The library throws on an empty list, and tidies spaces unless it is told not to.
     decode: (ids, { skipSpecialTokens = true } = {}) =>
-      ids.length === 0 ? '' : inner.decode(Array.from(ids), { skip_special_tokens: skipSpecialTokens, clean_up_tokenization_spaces: false }),
+      ids.length === 0
+        ? ''
+        : inner.decode(Array.from(ids), { skip_special_tokens: skipSpecialTokens, clean_up_tokenization_spaces: false }),
     tokenText: (id) => inner.id_to_token(id),
     applyChatTemplate: (messages: readonly ChatMessage[], { addGenerationPrompt }) => {
       try {
@@ -105,7 +108,7 @@ function readJson(dir: string, file: string): { value: Record<string, unknown>; 
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
     throw new LockstepError('tokenizer-missing', `cannot read ${path}: ${(thrown as NodeJS.ErrnoException).code}`, {
-      hint: 'Point --tokenizer at a folder with tokenizer.json. A slow tokenizer is converted by: python3 -c "from transformers import AutoTokenizer; AutoTokenizer.from_pretrained(\'DIR\').save_pretrained(\'DIR\')"',
+      hint: "Point --tokenizer at a folder with tokenizer.json. A slow tokenizer is converted by: python3 -c \"from transformers import AutoTokenizer; AutoTokenizer.from_pretrained('DIR').save_pretrained('DIR')\"",
       cause: thrown,
     });
   }

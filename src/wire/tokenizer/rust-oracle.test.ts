@@ -13,7 +13,14 @@ beforeAll(() => {
 });
 
 /** Letters, marks, other scripts, emoji, controls, and the special tokens written out. */
-const text = fc.string({ unit: fc.oneof(fc.constantFrom('猫', '🐱', 'é', 'e\u0301', '👩‍👩‍👧', '\r\n', '\u00a0', '<|eos|>', '<|user|>', ' '), fc.string({ unit: 'binary', minLength: 1, maxLength: 2 }), fc.string({ minLength: 1, maxLength: 4 })), maxLength: 30 });
+const text = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom('猫', '🐱', 'é', 'e\u0301', '👩‍👩‍👧', '\r\n', '\u00a0', '<|eos|>', '<|user|>', ' '),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 2 }),
+    fc.string({ minLength: 1, maxLength: 4 }),
+  ),
+  maxLength: 30,
+});
 
 describe('against the Rust tokenizers', () => {
   test('texts encode to the same ids, with and without special tokens', async () => {

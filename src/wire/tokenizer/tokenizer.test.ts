@@ -41,7 +41,10 @@ describe('the tokenizer', () => {
 
   test('renders conversations as transformers does', () => {
     for (const c of oracle<ChatCase>('chat.json')) {
-      for (const [expected, addGenerationPrompt] of [[c.plain, false], [c.generation, true]] as const) {
+      for (const [expected, addGenerationPrompt] of [
+        [c.plain, false],
+        [c.generation, true],
+      ] as const) {
         const text = tokenizer.applyChatTemplate(c.messages, { addGenerationPrompt });
         expect(text).toBe(expected.text);
         expect(tokenizer.encode(text, { addSpecialTokens: false })).toEqual(expected.ids);
@@ -113,25 +116,58 @@ describe('a tokenizer that cannot be used', () => {
   };
 
   test('a missing tokenizer.json names the path and the conversion command', () => {
-    withFolder((dir) => rmSync(join(dir, 'tokenizer.json')), (dir) => {
-      expect(() => loadTokenizer(dir)).toThrow(expect.objectContaining({ code: 'tokenizer-missing', hint: expect.stringContaining('save_pretrained') }));
-    });
+    withFolder(
+      (dir) => rmSync(join(dir, 'tokenizer.json')),
+      (dir) => {
+        expect(() => loadTokenizer(dir)).toThrow(
+          expect.objectContaining({ code: 'tokenizer-missing', hint: expect.stringContaining('save_pretrained') }),
+        );
+      },
+    );
   });
 
   test('a cut-off file is malformed', () => {
-    withFolder((dir) => writeFileSync(join(dir, 'tokenizer.json'), '{"version":'), (dir) => {
-      expect(() => loadTokenizer(dir)).toThrow(expect.objectContaining({ code: 'tokenizer-malformed' }));
-    });
+    withFolder(
+      (dir) => writeFileSync(join(dir, 'tokenizer.json'), '{"version":'),
+      (dir) => {
+        expect(() => loadTokenizer(dir)).toThrow(expect.objectContaining({ code: 'tokenizer-malformed' }));
+      },
+    );
   });
 
   test.each([
-    ['truncation', (j: any) => { j.truncation = { max_length: 4 }; }],
-    ['single_word', (j: any) => { j.added_tokens[0].single_word = true; }],
-    ['ByteFallback', (j: any) => { j.decoder = { type: 'Sequence', decoders: [{ type: 'ByteFallback' }] }; }],
-    ['Contiguous', (j: any) => { j.pre_tokenizer = { type: 'Split', behavior: 'Contiguous' }; }],
+    [
+      'truncation',
+      (j: any) => {
+        j.truncation = { max_length: 4 };
+      },
+    ],
+    [
+      'single_word',
+      (j: any) => {
+        j.added_tokens[0].single_word = true;
+      },
+    ],
+    [
+      'ByteFallback',
+      (j: any) => {
+        j.decoder = { type: 'Sequence', decoders: [{ type: 'ByteFallback' }] };
+      },
+    ],
+    [
+      'Contiguous',
+      (j: any) => {
+        j.pre_tokenizer = { type: 'Split', behavior: 'Contiguous' };
+      },
+    ],
   ])('%s is refused by name', (name, change) => {
-    withFolder((dir) => edit(dir, change), (dir) => {
-      expect(() => loadTokenizer(dir)).toThrow(expect.objectContaining({ code: 'tokenizer-inexact', message: expect.stringContaining(name) }));
-    });
+    withFolder(
+      (dir) => edit(dir, change),
+      (dir) => {
+        expect(() => loadTokenizer(dir)).toThrow(
+          expect.objectContaining({ code: 'tokenizer-inexact', message: expect.stringContaining(name) }),
+        );
+      },
+    );
   });
 });

@@ -66,7 +66,13 @@ test('a response decodes with its outputs in order, its parameters and its final
     modelVersion: '1',
     final: false,
     errorMessage: undefined,
-    parameters: new Map<string, unknown>([['sequence_start', true], ['sequence_id', -5n], ['big', 18446744073709551615n], ['part', 0.25], ['word', 'x']]),
+    parameters: new Map<string, unknown>([
+      ['sequence_start', true],
+      ['sequence_id', -5n],
+      ['big', 18446744073709551615n],
+      ['part', 0.25],
+      ['word', 'x'],
+    ]),
     outputs: [
       { name: 'output_ids', datatype: 'INT32', shape: [1, 1, 0], data: Buffer.alloc(0) },
       { name: 'text_output', datatype: 'BYTES', shape: [300], data: Buffer.from('0100000061', 'hex') },
@@ -77,12 +83,17 @@ test('a response decodes with its outputs in order, its parameters and its final
 });
 
 test('an error in band keeps its id and whether it is the last', () => {
-  const bytes = ModelStreamInfer?.responseSerialize({ error_message: 'boom', infer_response: { id: 'r', parameters: { triton_final_response: { bool_param: true } } } }) as Buffer;
+  const bytes = ModelStreamInfer?.responseSerialize({
+    error_message: 'boom',
+    infer_response: { id: 'r', parameters: { triton_final_response: { bool_param: true } } },
+  }) as Buffer;
   expect(decodeStreamInferResponse(bytes)).toMatchObject({ id: 'r', errorMessage: 'boom', final: true, outputs: [] });
 });
 
 test('outputs without their raw contents are refused, not read as empty', () => {
-  const bytes = ModelInfer?.responseSerialize({ outputs: [{ name: 'a', datatype: 'INT32', shape: ['1'], contents: { int_contents: [1] } }] }) as Buffer;
+  const bytes = ModelInfer?.responseSerialize({
+    outputs: [{ name: 'a', datatype: 'INT32', shape: ['1'], contents: { int_contents: [1] } }],
+  }) as Buffer;
   expect(() => decodeInferResponse(bytes)).toThrow('[tensor-malformed] a response has 1 outputs and 0 raw_output_contents');
 });
 

@@ -71,7 +71,13 @@ function echo(request: ModelInferRequest): object {
 
 function textResponse(id: string, text: string): object {
   const { data } = bytesTensor('text', [1], [text]);
-  return { id, model_name: 'm', model_version: '1', outputs: [{ name: 'text', datatype: 'BYTES', shape: ['1'] }], raw_output_contents: [data] };
+  return {
+    id,
+    model_name: 'm',
+    model_version: '1',
+    outputs: [{ name: 'text', datatype: 'BYTES', shape: ['1'] }],
+    raw_output_contents: [data],
+  };
 }
 
 function request(text: string): InferRequest {
@@ -81,4 +87,3 @@ function request(text: string): InferRequest {
 function textOf(message: InferMessage): string {
   return Buffer.from(decodeBytesElements(message.outputs[0]?.data ?? new Uint8Array())[0] ?? []).toString();
 }
-

@@ -131,7 +131,10 @@ function inferResponse(reader: protobuf.Reader, end: number, message: Building):
     }
   }
   if (outputs.length !== filled) {
-    throw new LockstepError('tensor-malformed', `a response has ${outputs.length} outputs and ${filled} raw_output_contents; Triton sends one per output`);
+    throw new LockstepError(
+      'tensor-malformed',
+      `a response has ${outputs.length} outputs and ${filled} raw_output_contents; Triton sends one per output`,
+    );
   }
   message.outputs = outputs;
 }

@@ -26,7 +26,11 @@ export function openInferStream(channel: GrpcChannel, options: CallOptions): Inf
  * Sends one ModelInfer and gives the call as an object: at most one message, then the status. On the wire a unary call
  * is a stream of one message each way.
  */
-export function openInferCall(channel: GrpcChannel, request: InferRequest, options: CallOptions): { readonly call: InferStream; readonly sent: Promise<void> } {
+export function openInferCall(
+  channel: GrpcChannel,
+  request: InferRequest,
+  options: CallOptions,
+): { readonly call: InferStream; readonly sent: Promise<void> } {
   const call = new InferStream(channel, MODEL_INFER, options);
   const sent = call.send(request);
   call.halfClose();

@@ -1,6 +1,17 @@
 import { configJson } from '#wire/protocol/config-json.ts';
 import { HEALTH_SERVICE, INFERENCE_SERVICE } from '#wire/protocol/service.ts';
-import type { CudaRegion, LogSettings, ModelIndexEntry, ModelMetadata, ModelStatistics, ServerClient, ServerMetadata, SystemRegion, TensorMetadata, TraceSettings } from '../server-client.ts';
+import type {
+  CudaRegion,
+  LogSettings,
+  ModelIndexEntry,
+  ModelMetadata,
+  ModelStatistics,
+  ServerClient,
+  ServerMetadata,
+  SystemRegion,
+  TensorMetadata,
+  TraceSettings,
+} from '../server-client.ts';
 import type { CallOptions } from '../types.ts';
 import type { GrpcChannel, Method } from './channel.ts';
 
@@ -28,11 +39,16 @@ export function grpcServerClient(channel: GrpcChannel): GrpcServerClient {
       return { ...m, inputs: m.inputs.map(tensorMetadata), outputs: m.outputs.map(tensorMetadata) };
     },
     modelConfig: async (name, version, o) => configJson((await call<{ config: object }>('ModelConfig', { name, version }, o)).config),
-    statistics: async (name, version, o) => numeric((await call<{ model_stats: unknown }>('ModelStatistics', { name, version }, o)).model_stats) as readonly ModelStatistics[],
-    repositoryIndex: async (o) => (await call<{ models: readonly ModelIndexEntry[] }>('RepositoryIndex', { ready: o.readyOnly ?? false }, o)).models,
+    statistics: async (name, version, o) =>
+      numeric((await call<{ model_stats: unknown }>('ModelStatistics', { name, version }, o)).model_stats) as readonly ModelStatistics[],
+    repositoryIndex: async (o) =>
+      (await call<{ models: readonly ModelIndexEntry[] }>('RepositoryIndex', { ready: o.readyOnly ?? false }, o)).models,
     loadModel: (model, o) => {
       const files = Object.entries(o.files ?? {}).map(([path, bytes]) => [`file:${path}`, { bytes_param: bytes }] as const);
-      const parameters = Object.fromEntries([...(o.config === undefined ? [] : [['config', { string_param: o.config }] as const]), ...files]);
+      const parameters = Object.fromEntries([
+        ...(o.config === undefined ? [] : [['config', { string_param: o.config }] as const]),
+        ...files,
+      ]);
       return done('RepositoryModelLoad', { model_name: model, parameters }, o);
     },
     unloadModel: (model, o) => {
@@ -63,7 +79,10 @@ interface RawTensorMetadata {
   readonly datatype: string;
   readonly shape: readonly string[];
 }
-type RawModelMetadata = Omit<ModelMetadata, 'inputs' | 'outputs'> & { readonly inputs: readonly RawTensorMetadata[]; readonly outputs: readonly RawTensorMetadata[] };
+type RawModelMetadata = Omit<ModelMetadata, 'inputs' | 'outputs'> & {
+  readonly inputs: readonly RawTensorMetadata[];
+  readonly outputs: readonly RawTensorMetadata[];
+};
 
 function tensorMetadata(t: RawTensorMetadata): TensorMetadata {
   return { ...t, shape: t.shape.map(Number) };
@@ -75,7 +94,9 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set(['name', 'version', 'type', 'ke
 function numeric(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(numeric);
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, typeof v === 'string' && !TEXT_FIELDS.has(k) ? Number(v) : numeric(v)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([k, v]) => [k, typeof v === 'string' && !TEXT_FIELDS.has(k) ? Number(v) : numeric(v)]),
+  );
 }
 
 function regions<T>(response: { readonly regions: Readonly<Record<string, unknown>> }): readonly T[] {
@@ -92,7 +113,9 @@ interface RawLogSetting {
 }
 
 function logSettings(response: { readonly settings: Readonly<Record<string, RawLogSetting>> }): LogSettings {
-  return Object.fromEntries(Object.entries(response.settings).map(([key, s]) => [key, s[s.parameter_choice ?? ''] as boolean | number | string]));
+  return Object.fromEntries(
+    Object.entries(response.settings).map(([key, s]) => [key, s[s.parameter_choice ?? ''] as boolean | number | string]),
+  );
 }
 
 function logSetting(value: boolean | number | string): object {

@@ -24,7 +24,11 @@ export function isUnreachable(s: CallStatus): boolean {
 }
 
 /** The error for a call that did not end in OK: `grpc-<status-name>` or `target-unreachable`. */
-export function statusError(s: CallStatus, call: { readonly method: string; readonly address: string }, cause?: ServiceError): LockstepError {
+export function statusError(
+  s: CallStatus,
+  call: { readonly method: string; readonly address: string },
+  cause?: ServiceError,
+): LockstepError {
   const context = { status: s.name, code: s.code, details: s.details, address: call.address, method: call.method };
   if (isUnreachable(s)) {
     return new LockstepError('target-unreachable', `nothing answers gRPC at ${call.address}: ${s.details}`, {

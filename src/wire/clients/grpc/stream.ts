@@ -82,10 +82,17 @@ export class InferStream implements AsyncDisposable {
    */
   infer(request: InferRequest): AsyncIterable<InferMessage> {
     if (request.id === '' || this.#claims.has(request.id)) {
-      throw new LockstepError('request-id-in-use', `"${request.id}" cannot tell requests on this stream apart`, { hint: 'Give every request on a shared stream its own id.' });
+      throw new LockstepError('request-id-in-use', `"${request.id}" cannot tell requests on this stream apart`, {
+        hint: 'Give every request on a shared stream its own id.',
+      });
     }
     const claim = new Arrivals<InferMessage>(() => {});
-    if (this.#ended) claim.end(new LockstepError('stream-ended', 'the stream has already ended', { hint: 'Await `status` for the reason, and open another stream.' }));
+    if (this.#ended)
+      claim.end(
+        new LockstepError('stream-ended', 'the stream has already ended', {
+          hint: 'Await `status` for the reason, and open another stream.',
+        }),
+      );
     else this.#claims.set(request.id, claim);
     void this.send(request);
     return claim;

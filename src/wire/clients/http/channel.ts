@@ -57,10 +57,17 @@ export class HttpChannel implements AsyncDisposable {
 /** The error for an answer that is not 2xx. */
 export function httpError(answer: HttpAnswer, what: string, origin: string): LockstepError {
   const details = errorText(answer.body.toString('utf8'));
-  return new LockstepError(`http-${answer.status}`, `${what} on ${origin} was answered with ${answer.status}: ${details || '(empty body)'}`, {
-    hint: answer.status < 500 ? 'Compare the request with the model metadata and the repository index.' : 'Read the details and the server log.',
-    context: { status: answer.status, details, address: origin },
-  });
+  return new LockstepError(
+    `http-${answer.status}`,
+    `${what} on ${origin} was answered with ${answer.status}: ${details || '(empty body)'}`,
+    {
+      hint:
+        answer.status < 500
+          ? 'Compare the request with the model metadata and the repository index.'
+          : 'Read the details and the server log.',
+      context: { status: answer.status, details, address: origin },
+    },
+  );
 }
 
 /** Triton says `{"error":text}`, the OpenAI front end `{"detail":text or list}`; anything else is given as it is. */

@@ -95,7 +95,9 @@ test('NaN and Infinity, which Triton writes into JSON, are read', async () => {
 });
 
 test('a JSON body counts as one event', async () => {
-  const { events, ending } = await read(['HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{"error":"x"}']);
+  const { events, ending } = await read([
+    'HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{"error":"x"}',
+  ]);
   expect(events.map((e) => e.json)).toEqual([{ error: 'x' }]);
   expect(ending).toBe('complete');
 });

@@ -67,7 +67,9 @@ async function* readEvents(exchange: HttpExchange): AsyncGenerator<BodyEvent, vo
       for (const payload of ready.splice(0)) yield bodyEvent(payload);
     }
     if (tail !== '' && !/(?:\n\n|\r\r|\r\n\r\n)$/.test(tail)) {
-      throw new LockstepError('sse-truncated', 'the body ended inside an event', { hint: 'The last event is incomplete; look at what the server did at the end of this answer.' });
+      throw new LockstepError('sse-truncated', 'the body ended inside an event', {
+        hint: 'The last event is incomplete; look at what the server did at the end of this answer.',
+      });
     }
   } finally {
     exchange.close();

@@ -80,7 +80,14 @@ export class HttpExchange implements AsyncDisposable {
     }
     signal?.addEventListener('abort', onAbort, { once: true });
     pool.dispatch(
-      { path: request.path, method: request.method, headers: { ...request.headers }, body: request.body ?? null, headersTimeout: 0, bodyTimeout: 0 },
+      {
+        path: request.path,
+        method: request.method,
+        headers: { ...request.headers },
+        body: request.body ?? null,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
       this.#handler(origin),
     );
   }
@@ -113,7 +120,12 @@ export class HttpExchange implements AsyncDisposable {
     if (this.#ended) return;
     this.#ended = true;
     this.#cleanUp();
-    const error = ending.kind === 'complete' ? undefined : ending.kind === 'closed' ? new LockstepError('closed', `${this.#what} was closed by this client`) : ending.error;
+    const error =
+      ending.kind === 'complete'
+        ? undefined
+        : ending.kind === 'closed'
+          ? new LockstepError('closed', `${this.#what} was closed by this client`)
+          : ending.error;
     if (ending.kind !== 'complete') this.#controller?.abort(new Error(ending.kind));
     this.#sent.resolve();
     this.#head.reject(error);
@@ -122,7 +134,15 @@ export class HttpExchange implements AsyncDisposable {
   }
 }
 
-const NO_CONNECTION: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+const NO_CONNECTION: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 function transportError(error: Error & { readonly code?: string }, what: string, origin: string): LockstepError {
   const context = { address: origin, cause: `${error.code ?? error.name}: ${error.message}` };

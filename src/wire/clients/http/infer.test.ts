@@ -6,7 +6,13 @@ import { httpClient } from './index.ts';
 const REQUEST = {
   model: 'm',
   id: 'r',
-  inputs: [int32Tensor('ids', [1, 2], [3, -4]), bytesTensor('text', [1, 1], ['日']), fp32Tensor('t', [1, 1], [0.5]), boolTensor('b', [1, 1], [true]), uint64Tensor('seed', [1, 1], [18446744073709551615n])],
+  inputs: [
+    int32Tensor('ids', [1, 2], [3, -4]),
+    bytesTensor('text', [1, 1], ['日']),
+    fp32Tensor('t', [1, 1], [0.5]),
+    boolTensor('b', [1, 1], [true]),
+    uint64Tensor('seed', [1, 1], [18446744073709551615n]),
+  ],
   outputs: ['ids'],
   parameters: { priority: 1 },
 };
@@ -29,7 +35,10 @@ async function ask(binary: boolean, answer: Buffer | string, headers: Record<str
 }
 
 test('JSON both ways, 64-bit numbers exact', async () => {
-  const { message, received } = await ask(false, '{"id":"r","model_name":"m","model_version":"1","parameters":{"sequence_id":0},"outputs":[{"name":"ids","datatype":"INT64","shape":[1,2],"data":[9223372036854775807,-1]},{"name":"s","datatype":"BYTES","shape":[1],"data":["é"]}]}');
+  const { message, received } = await ask(
+    false,
+    '{"id":"r","model_name":"m","model_version":"1","parameters":{"sequence_id":0},"outputs":[{"name":"ids","datatype":"INT64","shape":[1,2],"data":[9223372036854775807,-1]},{"name":"s","datatype":"BYTES","shape":[1],"data":["é"]}]}',
+  );
   expect(received.url).toBe('/v2/models/m/infer');
   expect(received.headers['content-type']).toBe('application/json');
   expect(received.body.toString()).toBe(
@@ -47,19 +56,26 @@ test('JSON both ways, 64-bit numbers exact', async () => {
 });
 
 test('binary both ways, the JSON measured by the header', async () => {
-  const json = '{"model_name":"m","model_version":"1","outputs":[{"name":"a","datatype":"INT32","shape":[1],"parameters":{"binary_data_size":4}},{"name":"b","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":5}}]}';
+  const json =
+    '{"model_name":"m","model_version":"1","outputs":[{"name":"a","datatype":"INT32","shape":[1],"parameters":{"binary_data_size":4}},{"name":"b","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":5}}]}';
   const body = Buffer.concat([Buffer.from(json), Buffer.from('0700000001000000ff', 'hex')]);
   const { message, received } = await ask(true, body, { 'inference-header-content-length': String(json.length) });
   const length = Number(received.headers['inference-header-content-length']);
   const sent = JSON.parse(received.body.subarray(0, length).toString()) as { inputs: { parameters: unknown }[]; parameters: unknown };
   expect(sent.parameters).toEqual({ priority: 1, binary_data_output: true });
   expect(sent.inputs.map((i) => i.parameters)).toEqual([8, 7, 4, 1, 8].map((binary_data_size) => ({ binary_data_size })));
-  expect(received.body.subarray(length).toString('hex')).toBe('03000000fcffffff' + '03000000e697a5' + '0000003f' + '01' + 'ffffffffffffffff');
+  expect(received.body.subarray(length).toString('hex')).toBe(
+    '03000000fcffffff' + '03000000e697a5' + '0000003f' + '01' + 'ffffffffffffffff',
+  );
   expect(message.outputs.map((o) => Buffer.from(o.data).toString('hex'))).toEqual(['07000000', '01000000ff']);
 });
 
 test.each([
-  ['too few bytes', '{"model_name":"m","outputs":[{"name":"a","datatype":"INT32","shape":[2],"parameters":{"binary_data_size":8}}]}', 'output a should have 8 bytes and has 0'],
+  [
+    'too few bytes',
+    '{"model_name":"m","outputs":[{"name":"a","datatype":"INT32","shape":[2],"parameters":{"binary_data_size":8}}]}',
+    'output a should have 8 bytes and has 0',
+  ],
   ['too few elements', '{"model_name":"m","outputs":[{"name":"a","datatype":"INT32","shape":[2],"data":[1]}]}', 'Shape does not match'],
   ['no JSON', 'oops', 'Invalid value'],
   ['no UTF-8', Buffer.concat([Buffer.from('{"model_name":"'), Buffer.from([0xff]), Buffer.from('","outputs":[]}')]), 'not valid UTF-8'],

@@ -33,7 +33,10 @@ export async function infer(channel: HttpChannel, request: InferRequest, options
 function encodeRequest(request: InferRequest, binary: boolean): HttpRequest {
   const members: [string, WritableJson][] = [];
   if (request.id !== '') members.push(['id', request.id]);
-  const parameters: [string, WritableJson][] = Object.entries(request.parameters ?? {}).map(([k, v]) => [k, typeof v === 'number' && Number.isInteger(v) ? BigInt(v) : v]);
+  const parameters: [string, WritableJson][] = Object.entries(request.parameters ?? {}).map(([k, v]) => [
+    k,
+    typeof v === 'number' && Number.isInteger(v) ? BigInt(v) : v,
+  ]);
   if (binary) parameters.push(['binary_data_output', true]);
   if (parameters.length > 0) members.push(['parameters', new Map(parameters)]);
   members.push(['inputs', request.inputs.map((input) => inputJson(input, binary))]);
@@ -68,7 +71,13 @@ function decodeAnswer(answer: HttpAnswer): InferMessage {
     const shape = list(output.get('shape')).map(Number);
     const parameters = output.get('parameters');
     const given = isJsonObject(parameters) ? parameters.get('binary_data_size') : undefined;
-    if (given === undefined) return { name, datatype, shape, data: attempt(() => jsonToTensorData(name, datatype, output.get('data') ?? [], elementCount(shape))) };
+    if (given === undefined)
+      return {
+        name,
+        datatype,
+        shape,
+        data: attempt(() => jsonToTensorData(name, datatype, output.get('data') ?? [], elementCount(shape))),
+      };
     const size = Number(given);
     const data = answer.body.subarray(at, at + size);
     if (data.length !== size) throw malformed(`output ${name} should have ${size} bytes and has ${data.length}`);

@@ -10,7 +10,10 @@ export function parseJson(text: string): unknown {
     try {
       return plain(readJson(Buffer.from(text, 'utf8')));
     } catch (thrown) {
-      throw new LockstepError('response-malformed', `the answer is not JSON: ${(thrown as Error).message}`, { context: { body: text.slice(0, 500) }, cause: thrown });
+      throw new LockstepError('response-malformed', `the answer is not JSON: ${(thrown as Error).message}`, {
+        context: { body: text.slice(0, 500) },
+        cause: thrown,
+      });
     }
   }
 }

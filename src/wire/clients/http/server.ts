@@ -1,5 +1,15 @@
 import type { ModelConfig } from '#wire/protocol/model-config.ts';
-import type { CudaRegion, LogSettings, ModelIndexEntry, ModelMetadata, ModelStatistics, ServerClient, ServerMetadata, SystemRegion, TraceSettings } from '../server-client.ts';
+import type {
+  CudaRegion,
+  LogSettings,
+  ModelIndexEntry,
+  ModelMetadata,
+  ModelStatistics,
+  ServerClient,
+  ServerMetadata,
+  SystemRegion,
+  TraceSettings,
+} from '../server-client.ts';
 import type { CallOptions } from '../types.ts';
 import { type HttpChannel, JSON_CONTENT } from './channel.ts';
 import { modelPath } from './paths.ts';
@@ -7,7 +17,8 @@ import { modelPath } from './paths.ts';
 /** All endpoints but inference, in the words of the gRPC client. Errors: those of HttpChannel.json. */
 export function httpServerClient(channel: HttpChannel): ServerClient {
   const get = <T>(path: string, o: CallOptions): Promise<T> => channel.json<T>({ method: 'GET', path }, o);
-  const send = (path: string, body: object, o: CallOptions) => channel.ok({ method: 'POST', path, headers: JSON_CONTENT, body: JSON.stringify(body) }, o);
+  const send = (path: string, body: object, o: CallOptions) =>
+    channel.ok({ method: 'POST', path, headers: JSON_CONTENT, body: JSON.stringify(body) }, o);
   const post = <T>(path: string, body: object, o: CallOptions): Promise<T> =>
     channel.json<T>({ method: 'POST', path, headers: JSON_CONTENT, body: JSON.stringify(body) }, o);
   const done = async (path: string, body: object, o: CallOptions): Promise<void> => void (await send(path, body, o));
@@ -25,7 +36,11 @@ export function httpServerClient(channel: HttpChannel): ServerClient {
       return (await get<{ model_stats: readonly ModelStatistics[] }>(path, o)).model_stats;
     },
     repositoryIndex: async (o) => {
-      const index = await post<readonly Partial<ModelIndexEntry>[]>('/v2/repository/index', o.readyOnly === undefined ? {} : { ready: o.readyOnly }, o);
+      const index = await post<readonly Partial<ModelIndexEntry>[]>(
+        '/v2/repository/index',
+        o.readyOnly === undefined ? {} : { ready: o.readyOnly },
+        o,
+      );
       return index.map((entry) => ({ name: '', version: '', state: '', reason: '', ...entry }));
     },
     loadModel: (model, o) => {
@@ -65,5 +80,7 @@ function traceSettings(json: Readonly<Record<string, string | readonly string[]>
 
 /** trace_level is a list in JSON, the other settings are strings, null clears. */
 function traceChange(change: TraceSettings): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(change).map(([key, value]) => [key, value.length === 0 ? null : key === 'trace_level' ? value : value[0]]));
+  return Object.fromEntries(
+    Object.entries(change).map(([key, value]) => [key, value.length === 0 ? null : key === 'trace_level' ? value : value[0]]),
+  );
 }

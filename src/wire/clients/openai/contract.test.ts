@@ -61,5 +61,11 @@ function answer(behaviour: Behaviour, response: ServerResponse, stream: boolean,
 }
 
 function completion(text: string): string {
-  return JSON.stringify({ id: 'cmpl-1', object: 'text_completion', created: 1, model: 'm', choices: [{ index: 0, text, finish_reason: null }] });
+  return JSON.stringify({
+    id: 'cmpl-1',
+    object: 'text_completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, text, finish_reason: null }],
+  });
 }
