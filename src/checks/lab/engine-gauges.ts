@@ -1,5 +1,6 @@
 import { LockstepError } from '#core/errors/index.ts';
 import { pollUntil } from '#core/deadline/index.ts';
+import { canonicalJson } from '#core/json/index.ts';
 import type { Lab } from './lab.ts';
 
 /** The gauges of the TensorRT-LLM backend that tell what the engine is doing (docs/observed.md#triton-2-51). */
@@ -32,16 +33,24 @@ export async function readGauges(lab: Lab): Promise<EngineGauges | undefined> {
   return Object.values(gauges).includes(undefined) ? undefined : (gauges as EngineGauges);
 }
 
-/** Waits until the engine has nothing to do. Errors: `deadline`, `no-engine-metrics`. */
+/**
+ * Waits until the engine has nothing to do, and says so twice in the same words: gauges are set one by one, and a reader
+ * may come between two of them.
+ *
+ * Errors: `deadline`, `no-engine-metrics`.
+ */
 export async function untilIdle(lab: Lab, ms = 15_000): Promise<EngineGauges> {
   let last: EngineGauges | undefined;
   return pollUntil({ ms, everyMs: 5, what: 'the engine to become idle (nv_trt_llm_request_metrics active and waiting at 0)' }, async () => {
+    const before = last;
     last = await readGauges(lab);
     if (last === undefined)
       throw new LockstepError('no-engine-metrics', 'the target serves no nv_trt_llm_* metrics', {
         hint: 'Give --metrics HOST:PORT; without it nothing can be said about slots and blocks.',
       });
-    return last.active === 0 && last.waiting === 0 ? last : undefined;
+    return last.active === 0 && last.waiting === 0 && before !== undefined && canonicalJson(before) === canonicalJson(last)
+      ? last
+      : undefined;
   }).catch((thrown: unknown) => {
     const error = LockstepError.from(thrown);
     throw new LockstepError(error.code, error.message.replace(/^\[.*?\] /, ''), {

@@ -39,12 +39,9 @@ class EngineMetrics:
         """Sets every gauge to the state of the engine at this moment."""
         pool, active = engine.pool, engine.active
         context = [s for s in active if s.in_context_phase]
+        # Each gauge crosses to the server by itself, and a reader may come between two of them. Whoever sees nothing
+        # active must see the rest as it is then, so the request gauges come last.
         values = {
-            "active": len(active),
-            "max": engine.limits.max_num_sequences,
-            "scheduled": len(active),
-            "context": len(context),
-            "waiting": len(engine.waiting),
             "cpu": engine.memory_bytes,
             "gpu": 0,
             "pinned": 0,
@@ -58,11 +55,15 @@ class EngineMetrics:
             "generation_requests": len(active) - len(context),
             "micro_batch_id": 0,
             "paused_requests": 0,
+            "max": engine.limits.max_num_sequences,
+            "scheduled": len(active),
+            "context": len(context),
+            "waiting": len(engine.waiting),
+            "active": len(active),
         }
         changed = {name: value for name, value in values.items() if self._last.get(name) != value}
         if changed:
-            changed["timestamp"] = int(time.time())
-            changed["iteration_counter"] = engine.iteration
+            changed = {"timestamp": int(time.time()), "iteration_counter": engine.iteration, **changed}
         for name, value in changed.items():
             self._gauges[name].set(value)
         self._last.update(changed)
