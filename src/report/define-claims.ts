@@ -4,7 +4,7 @@ import { zeroDivergenceBound, clopperPearsonUpper } from '#core/stats/index.ts';
 import { type Claim, type Outcome } from '#checks/lab/claim.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
-import { structural } from '#checks/lab/outcome.ts';
+import { notServed, structural } from '#checks/lab/outcome.ts';
 import { askHealth } from '#targets/external/index.ts';
 import { type Health, startTarget } from '#targets/index.ts';
 import { healthOf } from '#targets/alive.ts';
@@ -78,7 +78,10 @@ async function runOn(provided: ProvidedRun, c: Claim): Promise<Outcome> {
     const { lab } = await sharedLab(provided);
     const outcome = await c.run(lab);
     const health = await lab.parts.health();
-    if (health.alive) return outcome;
+    if (health.alive)
+      return provided.config.only !== undefined && outcome.n === 0 && outcome.failures.length === 0
+        ? notServed(`no case of ${provided.config.only} applies`)
+        : outcome;
     death = health.detail;
     return {
       ...outcome,

@@ -55,7 +55,10 @@ export default class LockstepReporter implements Reporter {
   onInit(vitest: Vitest): void {
     this.#vitest = vitest;
     const sink = vitest.logger.outputStream as unknown as Sink;
-    this.#canvas = { style: styleFor(sink, process.env), columns: sink.isTTY === true ? (sink.columns ?? 100) : PLAIN_COLUMNS };
+    this.#canvas = {
+      style: styleFor(sink, process.env),
+      columns: sink.isTTY === true ? (sink.columns ?? 100) : Number(process.env['COLUMNS']) || PLAIN_COLUMNS,
+    };
     this.#startNs = nowNs();
     this.#startedAt = wallClock();
     this.#screen = openScreen(sink, this.#canvas, this.#startNs);

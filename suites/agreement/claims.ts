@@ -13,7 +13,7 @@ const TEXT: readonly RouteId[] = ['ensemble', 'generate', 'openai-completions', 
 /** Two lengths: answers that end by themselves, and answers that are cut. */
 function requests(lab: Lab, route: RouteId): Request[] {
   const only = route === 'openai-chat' ? (p: { messages?: unknown }) => p.messages !== undefined : undefined;
-  const prompts = lab.plan.draw('agreement', lab.count(20), only);
+  const prompts = lab.plan.draw('agreement', lab.count(40), only);
   return prompts.map((p, i) => requestOf(p, { maxTokens: i % 4 === 3 ? 3 : 40 }, i % 4 === 3 ? '-cut' : ''));
 }
 

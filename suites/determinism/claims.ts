@@ -4,7 +4,7 @@ import { type Lab, inParallel } from '#checks/lab/lab.ts';
 import { GREEDY, goldenStore } from '#checks/lab/goldens.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
-import { viewOf } from '#checks/lab/replay.ts';
+import { replayOf, viewOf } from '#checks/lab/replay.ts';
 import { firstDivergence, measureNoise } from '#checks/compare/index.ts';
 import { FLOAT32_RESOLUTION } from '#core/stats/index.ts';
 import { ROUTE_IDS, type Request, type RouteId } from '#core/request/index.ts';
@@ -105,7 +105,7 @@ function closest(lab: Lab, count: number): Request[] {
   if (!store.list().includes(GREEDY)) return [];
   const smallest = (margins: readonly number[]) => margins.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   return [...store.load(GREEDY).values()]
-    .filter((g) => g.answer.margins.length > 0)
+    .filter((g) => g.answer.margins.length > 0 && lab.wants(g.request))
     .toSorted((a, b) => smallest(a.answer.margins) - smallest(b.answer.margins))
     .slice(0, count)
     .map((g) => ({ ...g.request, limits: { maxTokens: MAX_TOKENS } }));
@@ -180,7 +180,7 @@ const coldWarm: Claim = {
             code: at >= 0 ? 'ids' : 'log-probs',
             text: differs,
             case: viewOf(warm.case),
-            replay: `${lab.parts.replayBase} ${coldWarm.id}`,
+            replay: replayOf(lab, coldWarm.id),
           });
         if (cold.ids.length === 0 && cold.errors.length > 0)
           failures.push({ law: 'answers-at-all', code: 'error', text: cold.errors[0]!.message, case: viewOf(cold.case) });

@@ -1,7 +1,7 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
-import { viewOf } from '#checks/lab/replay.ts';
+import { replayOf, viewOf } from '#checks/lab/replay.ts';
 import { firstDivergence } from '#checks/compare/index.ts';
 import type { Failure } from '#report/types.ts';
 
@@ -33,14 +33,14 @@ export const seeds: Claim = {
             code: 'same-seed-differs',
             text: `seed ${1000 + i}: from token ${at} on, the answer amid others differs from the one alone`,
             case: viewOf(t.case),
-            replay: `${lab.parts.replayBase} seeded-sampling`,
+            replay: replayOf(lab, 'seeded-sampling'),
           });
       }
       distinct.alone += new Set(alone.map((t) => t.ids.join())).size;
       distinct.atOnce += new Set(atOnce.map((t) => t.ids.join())).size;
     }
     for (const [where, n] of Object.entries(distinct)) {
-      if (n <= prompts.length)
+      if (prompts.length > 1 && n <= prompts.length)
         failures.push({
           law: 'seed-decides',
           code: 'seeds-ignored',

@@ -11,7 +11,7 @@ const greedy: Claim = {
   routes: ['raw'],
   laws: ['golden', 'no-contamination'],
   async run(lab): Promise<Outcome> {
-    const goldens = [...goldenStore(lab.parts).load(GREEDY).values()];
+    const goldens = [...goldenStore(lab.parts).load(GREEDY).values()].filter((g) => lab.wants(g.request));
     // Short answers ("Heads.") are right for many prompts; only a longer one proves a mix-up.
     const foreign = goldens.filter((g) => g.answer.text.length >= 16).map((g) => ({ request: g.request.id, text: g.answer.text }));
     const cases = await inParallel(sample(lab, goldens), 4, async (g): Promise<Compared> => ({

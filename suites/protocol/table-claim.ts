@@ -1,6 +1,7 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
+import { replayOf } from '#checks/lab/replay.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Failure } from '#report/types.ts';
 
@@ -44,7 +45,7 @@ export function tableClaim<C extends { readonly name: string; readonly changes?:
             law: 'as-observed',
             code: 'differs-from-table',
             text: `${row.name}: ${text}`,
-            replay: `${lab.parts.replayBase} ${t.id}`,
+            replay: replayOf(lab, t.id),
           });
       }
       return structural(rows.length, 'exchanges as observed', failures);

@@ -4,7 +4,7 @@ import type { Lab } from '#checks/lab/lab.ts';
 import { failureOf } from '#checks/lab/judged.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
-import { viewOf } from '#checks/lab/replay.ts';
+import { replayOf, viewOf } from '#checks/lab/replay.ts';
 import { ENGINE_RAN_ON, type Gap, gapFor, law } from '#checks/laws/index.ts';
 import type { Cancel } from '#checks/routes/index.ts';
 import type { Case, Request, RouteId } from '#core/request/index.ts';
@@ -75,7 +75,8 @@ const SCENARIOS: readonly Scenario[] = [
 
 /** A request that would run long: EOS is held back on text routes and not sent on raw. */
 function victim(lab: Lab, route: RouteId, i: number): Request {
-  const prompt = lab.plan.draw('victims', 8)[i % 8]!;
+  const prompts = lab.plan.draw('victims', 8);
+  const prompt = prompts[i % prompts.length]!;
   const { longTokens } = lab.parts.budget;
   const limits = route === 'raw' ? { maxTokens: longTokens, stopAtEos: false } : { maxTokens: longTokens, minTokens: longTokens };
   return requestOf(prompt, limits, `-long-${i}`);
@@ -130,11 +131,14 @@ interface Seen {
 async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | 'too-late'> {
   const before = await untilIdle(lab);
   const request = s.route === 'openai-completions' ? longByNature(lab, i) : victim(lab, s.route, i);
+  if (request === undefined) return 'too-late';
   const c: Case = { request, route: s.route, mode: 'stream', repeat: i };
   const neighbours = lab.plan.draw(`neighbours-${i}`, 2).map((p) => requestOf(p, { maxTokens: 24 }));
   const truths = await Promise.all(neighbours.map((n) => lab.truth(n)));
   // Known beforehand, so that what arrived can be held against it; only raw can be asked for an answer without EOS.
   const truth = s.route === 'raw' && !s.queued ? await lab.truth(request) : undefined;
+  // The front end has no way to hold EOS back, so its answers are as long as they are.
+  const natural = s.route === 'openai-completions' ? (await lab.truth(request)).ids.length : Number.NaN;
   const start = await untilIdle(lab);
 
   const fillers = s.queued
@@ -158,7 +162,7 @@ async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | 'too-late'
   const seenByClient = CANCEL_STOPS.applies(transcript, context) ? CANCEL_STOPS.check(transcript, context) : [];
   if (seenByClient.length > 0) return { gap: undefined, failures: seenByClient.map((v) => failureOf(lab, s.id, transcript, v)) };
 
-  const asked = request.limits.maxTokens;
+  const asked = s.route === 'openai-completions' ? natural : request.limits.maxTokens;
   const received = s.route === 'raw' ? transcript.ids.length : transcript.events;
   if (received >= asked || (transcript.ending === 'complete' && s.cancel.how !== 'stop-tensor')) return 'too-late';
 
@@ -167,7 +171,7 @@ async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | 'too-late'
     code,
     text,
     case: viewOf(c),
-    replay: `${lab.parts.replayBase} ${s.id}`,
+    replay: replayOf(lab, s.id, c.request),
   });
   const failures: Failure[] = [];
   const steps = after.iteration - start.iteration;
@@ -202,11 +206,11 @@ async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | 'too-late'
   return { gap, failures };
 }
 
-/** On the front end nothing holds EOS back, so the prompt must be one whose answer does not end by itself. */
-function longByNature(lab: Lab, i: number): Request {
+/** On the front end nothing holds EOS back, so the prompt must be one whose answer is long by itself. */
+function longByNature(lab: Lab, i: number): Request | undefined {
   const long = lab.plan.draw('long', 4, (p) => p.long === true);
-  const prompt = long[i % Math.max(1, long.length)] ?? lab.plan.draw('victims', 1)[0]!;
-  return requestOf(prompt, { maxTokens: lab.parts.budget.longTokens }, `-long-${i}`);
+  const prompt = long[i % Math.max(1, long.length)];
+  return prompt && requestOf(prompt, { maxTokens: lab.parts.budget.longTokens }, `-long-${i}`);
 }
 
 async function slotsTaken(lab: Lab, max: number): Promise<void> {

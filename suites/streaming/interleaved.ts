@@ -1,5 +1,6 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { structural } from '#checks/lab/outcome.ts';
+import { replayOf } from '#checks/lab/replay.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import type { Failure } from '#report/types.ts';
 import { int32Values } from '#wire/protocol/tensors.ts';
@@ -15,8 +16,7 @@ export const interleaved: Claim = {
   laws: ['request-id-echoed', 'final-flag-once', 'deltas-equal-whole'],
   async run(lab): Promise<Outcome> {
     const failures: Failure[] = [];
-    const fail = (law: string, code: string, text: string) =>
-      failures.push({ law, code, text, replay: `${lab.parts.replayBase} interleaved` });
+    const fail = (law: string, code: string, text: string) => failures.push({ law, code, text, replay: replayOf(lab, 'interleaved') });
     const requests = lab.plan.draw('interleaved', lab.count(8, 4)).map((p) => requestOf(p, { maxTokens: 12 }));
     const truths = await Promise.all(requests.map((r) => lab.truth(r)));
     using client = new PlainGrpc(lab.parts.endpoints.grpc);

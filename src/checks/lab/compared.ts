@@ -5,7 +5,7 @@ import type { Transcript } from '#core/transcript/index.ts';
 import type { Outcome } from './claim.ts';
 import { summarised } from './judged.ts';
 import type { Lab } from './lab.ts';
-import { viewOf } from './replay.ts';
+import { replayOf, viewOf } from './replay.ts';
 import { sidesOf } from './sides.ts';
 
 export interface Compared {
@@ -40,7 +40,7 @@ export function compared(
       verdict: comparison.verdict,
       case: viewOf(c.transcript.case),
       ...(sides === undefined ? {} : { sides }),
-      replay: `${lab.parts.replayBase} ${claimId}`,
+      replay: replayOf(lab, claimId, c.transcript.case.request),
     });
   }
   const total = tally(comparisons, tokens, lab.policy);

@@ -3,7 +3,7 @@ import type { Failure } from '#report/types.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Outcome } from './claim.ts';
 import type { Lab } from './lab.ts';
-import { viewOf } from './replay.ts';
+import { replayOf, viewOf } from './replay.ts';
 import { sidesOf } from './sides.ts';
 
 export interface Judged {
@@ -38,7 +38,7 @@ export function judged(
     failureOf(lab, claimId, transcript, violation, byTranscript.get(transcript)?.truth),
   );
   for (const law of laws) {
-    if (verdict.exercised.get(law.id) === 0)
+    if (lab.parts.only === undefined && verdict.exercised.get(law.id) === 0)
       failures.push({ law: law.id, code: 'not-exercised', text: `none of ${cases.length} cases exercised the law "${law.statement}"` });
   }
   const exercised = cases.filter(({ transcript }) =>
@@ -67,7 +67,7 @@ export function failureOf(lab: Lab, claimId: string, t: Transcript, violation: V
     text: violation.text,
     case: viewOf(t.case),
     ...(sides === undefined ? {} : { sides }),
-    replay: `${lab.parts.replayBase} ${claimId}`,
+    replay: replayOf(lab, claimId, t.case.request),
   };
 }
 

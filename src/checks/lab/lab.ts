@@ -40,7 +40,9 @@ export interface LabParts {
   readonly health: () => Promise<Health>;
   readonly deadlineMs: number;
   readonly identity: Readonly<Record<string, string>>;
-  /** How a claim is repeated alone, without the seed. */
+  /** Request id that this run is narrowed to, if it is: then not every law finds a case, and that is no failure. */
+  readonly only: string | undefined;
+  /** How a claim of this run is repeated, but for its id. */
   readonly replayBase: string;
 }
 
@@ -79,6 +81,12 @@ export class Lab {
   /** `n` ordinary cases, scaled by the budget, at least `least`. */
   count(n: number, least = 2): number {
     return Math.max(least, Math.round(n * this.parts.budget.scale));
+  }
+
+  /** Whether a request that was not drawn from the plan belongs to this run. */
+  wants(request: Request): boolean {
+    const { only } = this.parts;
+    return only === undefined || request.id === only || only.startsWith(`${request.id}-`);
   }
 
   served(routes: readonly RouteId[]): RouteId[] {

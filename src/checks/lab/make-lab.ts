@@ -5,8 +5,9 @@ import type { Endpoints, Health } from '#targets/types.ts';
 import { connect } from '#wire/clients/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { type Budget, Lab, type LabParts } from './lab.ts';
+import { LockstepError } from '#core/errors/index.ts';
 import { promptPool } from './goldens.ts';
-import { makePlan } from './plan.ts';
+import { type PoolPrompt, makePlan } from './plan.ts';
 
 /** One answer of a few dozen tokens takes milliseconds here and seconds on a busy GPU; half a minute means it hangs. */
 const CASE_DEADLINE_MS = 30_000;
@@ -45,7 +46,8 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
     tokenizer,
     profile,
     policy: config.policy,
-    plan: makePlan(promptPool(tokenizer), config.seed),
+    plan: makePlan(narrowed(promptPool(tokenizer), config.only), config.seed),
+    only: config.only,
     budget: options.budget ?? ORDINARY,
     goldensDir: config.goldens,
     notServed,
@@ -57,6 +59,18 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
     replayBase: replayCommand(config),
   });
   return { lab, [Symbol.asyncDispose]: () => clients[Symbol.asyncDispose]() };
+}
+
+/** Prompts that the request was made from: its id is the prompt's name, perhaps with what was done to it behind. */
+function narrowed(prompts: readonly PoolPrompt[], only: string | undefined): readonly PoolPrompt[] {
+  if (only === undefined) return prompts;
+  const some = prompts.filter(({ name }) => only === name || only.startsWith(`${name}-`));
+  if (some.length === 0) {
+    throw new LockstepError('request-unknown', `no prompt has the name ${only}`, {
+      hint: "Use the id that a failure's case shows; `npx lockstep goldens list` names the requests with goldens.",
+    });
+  }
+  return some;
 }
 
 /** The command that repeats a claim of this run; the caller adds the claim's id. */

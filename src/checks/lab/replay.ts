@@ -1,5 +1,12 @@
-import { type Case, describeCase } from '#core/request/index.ts';
+import { type Case, type Request, describeCase } from '#core/request/index.ts';
 import type { CaseView } from '#report/types.ts';
+import type { Lab } from './lab.ts';
+
+/** The command that repeats a claim, narrowed to one request where there is one. */
+export function replayOf(lab: Lab, claimId: string, request?: Request): string {
+  const known = request !== undefined && lab.plan.prompts.some(({ name }) => request.id === name || request.id.startsWith(`${name}-`));
+  return `${lab.parts.replayBase} ${claimId}${known ? ` --only ${request.id}` : ''}`;
+}
 
 /** The part of a case that a report shows. */
 export function viewOf(c: Case): CaseView {

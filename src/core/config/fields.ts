@@ -96,6 +96,12 @@ export const FIELDS = {
       commands: ['check', 'goldens'],
     },
   ),
+  only: field(z.string().min(1).optional(), {
+    value: 'REQUEST',
+    expected: "the id of a request, as a failure's case names it",
+    help: 'draw every request from this one prompt: how a failure is repeated alone',
+    commands: ['check'],
+  }),
   policy: field(z.enum(['exact', 'margins']).optional(), {
     value: 'NAME',
     expected: 'exact or margins',

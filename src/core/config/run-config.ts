@@ -20,6 +20,8 @@ export interface RunConfig {
   readonly profile: 'default' | 'ideal';
   readonly faults: readonly string[];
   readonly seed: number;
+  /** Request id that every draw is narrowed to. */
+  readonly only: string | undefined;
   readonly policy: 'exact' | 'margins';
   readonly strictIdentity: boolean;
   /** Absolute, or undefined: not asked for. */
@@ -47,6 +49,7 @@ export function toRunConfig(settings: Settings, cwd: string): RunConfig {
     profile: settings.profile,
     faults: settings.fault,
     seed: settings.seed,
+    only: settings.only,
     policy: settings.policy ?? (settings.target === 'external' ? 'margins' : 'exact'),
     strictIdentity: settings.strictIdentity,
     json: absolute(settings.json),

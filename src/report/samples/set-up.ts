@@ -31,6 +31,7 @@ export const SAMPLE_RUN: ProvidedRun = {
     profile: 'default',
     faults: ['stream-drops-token'],
     seed: 1,
+    only: undefined,
     policy: 'exact',
     strictIdentity: false,
     json: undefined,
