@@ -5,6 +5,7 @@ import { type Claim, type Outcome } from '#checks/lab/claim.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
+import { LockstepError } from '#core/errors/index.ts';
 import { askHealth } from '#targets/external/index.ts';
 import { type Health, startTarget } from '#targets/index.ts';
 import { healthOf } from '#targets/alive.ts';
@@ -94,9 +95,9 @@ async function runOn(provided: ProvidedRun, c: Claim): Promise<Outcome> {
     const health = await healthOfTarget(provided);
     if (health.alive) throw thrown;
     death = health.detail;
-    return structural(0, '', [
-      { law: 'server-survives', code: 'server-died', text: `the server died during this claim: ${health.detail}` },
-    ]);
+    const text =
+      thrown instanceof LockstepError && thrown.code === 'server-died' ? thrown.message.replace('[server-died] ', '') : health.detail;
+    return structural(0, '', [{ law: 'server-survives', code: 'server-died', text: `the server died during this claim: ${text}` }]);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Compared, compared } from '#checks/lab/compared.ts';
 import type { Golden } from '#checks/goldens/index.ts';
-import { GREEDY, SHARED_TAIL, goldenStore } from '#checks/lab/goldens.ts';
+import { GREEDY, SHARED_TAIL, goldenRequests, goldenStore } from '#checks/lab/goldens.ts';
 import { type Lab, inParallel } from '#checks/lab/lab.ts';
 
 const greedy: Claim = {
@@ -11,7 +11,11 @@ const greedy: Claim = {
   routes: ['raw'],
   laws: ['golden', 'no-contamination'],
   async run(lab): Promise<Outcome> {
-    const goldens = [...goldenStore(lab.parts).load(GREEDY).values()].filter((g) => lab.wants(g.request));
+    const store = goldenStore(lab.parts);
+    // Asked for by request: one that is missing fails, and says how it is recorded.
+    const goldens = goldenRequests(lab.plan.prompts)
+      .filter((r) => lab.wants(r))
+      .map((r) => store.get(GREEDY, r));
     // Short answers ("Heads.") are right for many prompts; only a longer one proves a mix-up.
     const foreign = goldens.filter((g) => g.answer.text.length >= 16).map((g) => ({ request: g.request.id, text: g.answer.text }));
     const cases = await inParallel(sample(lab, goldens), 4, async (g): Promise<Compared> => ({

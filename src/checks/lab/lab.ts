@@ -93,9 +93,23 @@ export class Lab {
     return routes.filter((r) => !this.parts.notServed.has(r));
   }
 
-  /** Runs one case now. Never throws for what the server did. */
-  run(c: Case, options: Partial<RunOptions> = {}): Promise<Transcript> {
-    return ROUTES[c.route].run(c, this.#context, { deadlineMs: this.parts.deadlineMs, ...options });
+  /**
+   * Runs one case now, and then looks at the process behind the reply: real servers crash on ordinary requests, and
+   * stay "ready" with a dead Python stub. Never throws for what the server answered.
+   *
+   * Errors: `server-died`.
+   */
+  async run(c: Case, options: Partial<RunOptions> = {}): Promise<Transcript> {
+    const t = await ROUTES[c.route].run(c, this.#context, { deadlineMs: this.parts.deadlineMs, ...options });
+    // A server that this run did not start is asked over the network, so only when there is a reason.
+    if (!this.parts.owned && t.errors.length === 0 && t.ending !== 'broken' && t.ending !== 'deadline') return t;
+    const { alive, detail } = await this.parts.health();
+    if (!alive) {
+      throw new LockstepError('server-died', `after ${describeCase(c)}: ${detail}`, {
+        hint: 'The server log says why; the replay command sends the same request to a new server.',
+      });
+    }
+    return t;
   }
 
   runCancelled(c: Case, cancel: Cancel): Promise<Transcript> {
