@@ -1,5 +1,7 @@
+import { DIFFERENCES } from '#embedded/differences.ts';
 import { FAULTS } from '#embedded/faults/index.ts';
 import { PACKAGE_ROOT } from '#core/config/index.ts';
+import { differencesPage } from './differences-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { faultsPage } from './faults-page.ts';
 import { jsonPage } from './json-page.ts';
@@ -8,5 +10,6 @@ import { jsonPage } from './json-page.ts';
 export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/json-report.md': jsonPage,
   'docs/faults.md': () => faultsPage(FAULTS),
+  'docs/differences.md': () => differencesPage(DIFFERENCES),
   'docs/errors.md': () => errorsPage(PACKAGE_ROOT),
 };

@@ -1,0 +1,100 @@
+/** In what the embedded server is known to differ from a real one, and why it stays so. */
+export interface Difference {
+  readonly where: 'core' | 'grpc' | 'http' | 'openai' | 'models' | 'engine' | 'metrics';
+  readonly real: string;
+  readonly embedded: string;
+  readonly reason: string;
+}
+
+export const DIFFERENCES: readonly Difference[] = [
+  {
+    where: 'core',
+    real: '/config lists the pinned-memory keys of `optimization` before gather_kernel_buffer_threshold, and maps in no stable order',
+    embedded: 'keys in the order of the message, maps sorted',
+    reason: 'JSON objects have no order; nobody can rely on it',
+  },
+  {
+    where: 'core',
+    real: 'dynamic batching, queue policies, sequence batching, rate limiter and several instances are honoured',
+    embedded: 'one instance, no batching by the core, whatever the configuration says',
+    reason: 'the launch profile of determinism switches all of them off; the audit of configurations is where they belong',
+  },
+  {
+    where: 'core',
+    real: '`file:` parameters of a load replace files of the model',
+    embedded: 'accepted, without effect',
+    reason: 'the models are part of the program',
+  },
+  {
+    where: 'core',
+    real: 'a batch of none is refused by byte size, a mismatch of batch sizes names the input that the server came to last',
+    embedded: 'refused too; the text may name another input',
+    reason: 'the order in which a real server walks its inputs varies between runs',
+  },
+  {
+    where: 'core',
+    real: 'several releases crash on a 4 MiB form body, on `triton_grpc_error` and on a cancel in the moment of completion',
+    embedded: 'answers safely (400, or as if the client had not asked)',
+    reason: 'a server that dies is shown by faults, on purpose and one at a time',
+  },
+  {
+    where: 'grpc',
+    real: 'a call that ends well has empty status details',
+    embedded: 'the details are "OK"',
+    reason: 'grpc-js sends it; no client reads it',
+  },
+  {
+    where: 'grpc',
+    real: 'classification of an output is honoured',
+    embedded: 'ignored over gRPC, honoured over HTTP',
+    reason: 'no model of the repository has labels',
+  },
+  {
+    where: 'http',
+    real: 'a HEAD reply has a body, strings that are not UTF-8 go out as they are, a second pipelined request is lost',
+    embedded: 'no body, U+FFFD, both are answered',
+    reason: 'node:http frames replies; what a real server does there breaks the protocol',
+  },
+  {
+    where: 'http',
+    real: 'restricted APIs and header forwarding',
+    embedded: 'not there',
+    reason: 'both are off unless a flag asks for them',
+  },
+  {
+    where: 'openai',
+    real: 'tools, LoRA, vLLM mapping, /docs and /openapi.json',
+    embedded: 'refused where the release refuses them, otherwise not there',
+    reason: 'the TensorRT-LLM text routes do not need them',
+  },
+  {
+    where: 'models',
+    real: 'tracebacks name lines of NVIDIA’s model.py',
+    embedded: 'other line numbers',
+    reason: 'the files are not part of this project',
+  },
+  {
+    where: 'models',
+    real: 'beams, num_return_sequences, context logits, LoRA, draft tokens, guided decoding, retention',
+    embedded: 'declared, and refused by name when sent',
+    reason: 'the engine does not have them yet',
+  },
+  {
+    where: 'engine',
+    real: 'bf16 or lower precision, fused kernels; greedy log-probabilities are 0 where top-k normalises over one token',
+    embedded: 'double precision, batch-invariant; log-softmax of the raw logits',
+    reason: 'exactness is the point; `--reduction batch` gives real noise',
+  },
+  {
+    where: 'engine',
+    real: 'seeded sampling draws from cuRAND',
+    embedded: 'draws from xoroshiro128+',
+    reason: 'equal seeds are compared on one target only',
+  },
+  {
+    where: 'metrics',
+    real: 'TensorRT-LLM gauges are refreshed every stats_check_period_ms (100)',
+    embedded: 'true at the moment of reading',
+    reason: 'a claim that waits for idle gets its answer sooner; it does not rest on it',
+  },
+];
