@@ -1,7 +1,7 @@
 import { LockstepError } from '#core/errors/index.ts';
 import { PROFILES } from '#core/profile/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
-import { createTritonCore } from './core/index.ts';
+import { CoreError, type CoreOptions, type TritonCore, createTritonCore } from './core/index.ts';
 import { createEngine } from './engine/index.ts';
 import { startGrpcServer } from './grpc/index.ts';
 import { startHttpServer, startMetricsServer } from './http/index.ts';
@@ -15,6 +15,19 @@ export interface EmbeddedServer {
   readonly identity: Readonly<Record<string, string>>;
   /** Stops listening, lets running answers end for `graceMs`, then drops them. */
   close(graceMs: number): Promise<void>;
+}
+
+/** A real server exits when a model of its repository cannot be loaded, and so does this one. */
+function loadCore(options: CoreOptions): TritonCore {
+  try {
+    return createTritonCore(options);
+  } catch (thrown) {
+    if (!(thrown instanceof CoreError)) throw thrown;
+    throw new LockstepError('model-not-loaded', thrown.message, {
+      hint: `Mend the model in ${options.repository}; the text is what a real server would log.`,
+      cause: thrown,
+    });
+  }
 }
 
 /**
@@ -38,7 +51,7 @@ export async function startEmbeddedServer(options: EmbeddedOptions): Promise<Emb
     stepMs: options.stepMs,
     faults: options.faults,
   });
-  const core = createTritonCore({
+  const core = loadCore({
     repository: options.repository,
     profile,
     faults,

@@ -35,12 +35,17 @@ const textClaims: readonly Claim[] = TEXT.map((route) => {
     laws: ['text-is-true-decode', 'deltas-equal-whole'],
     async run(lab): Promise<Outcome> {
       if (lab.served([route]).length === 0) return notServed(lab.parts.notServed.get(route)!);
-      const cases = await observed(lab, route, ['stream', 'unary']);
+      const cases = await observed(lab, route, lab.modes);
       const layered = judged(
         lab,
         id,
         cases,
-        [law('answers-at-all'), law('text-is-true-decode'), law('deltas-equal-whole'), law('no-control-text')],
+        [
+          law('answers-at-all'),
+          law('text-is-true-decode'),
+          ...(lab.parts.decoupled ? [law('deltas-equal-whole')] : []),
+          law('no-control-text'),
+        ],
         'answers',
       );
       const verdicts = compared(lab, id, 'text-is-true-decode', cases as Compared[], 'answers identical');
@@ -62,6 +67,9 @@ interface Layer {
   readonly laws: readonly string[];
   readonly unit: string;
 }
+
+/** Laws that only streams exercise. */
+const OF_STREAMS: readonly string[] = ['done-marker', 'role-first'];
 
 const LAYERS: readonly Layer[] = [
   {
@@ -103,8 +111,11 @@ const layerClaims: readonly Claim[] = LAYERS.map((l) => ({
   async run(lab): Promise<Outcome> {
     const routes = lab.served(l.routes);
     if (routes.length === 0) return notServed(lab.parts.notServed.get(l.routes[0]!)!);
-    const cases = (await inParallel(routes, 1, (route) => observed(lab, route, ['stream', 'unary']))).flat();
-    const laws = l.laws.map(law).filter((one) => one.routes === 'all' || one.routes.some((r) => routes.includes(r)));
+    const cases = (await inParallel(routes, 1, (route) => observed(lab, route, lab.modes))).flat();
+    const laws = l.laws
+      .filter((id) => lab.parts.decoupled || !OF_STREAMS.includes(id))
+      .map(law)
+      .filter((one) => one.routes === 'all' || one.routes.some((r) => routes.includes(r)));
     return judged(lab, l.id, cases, laws, l.unit);
   },
 }));

@@ -35,7 +35,7 @@ const repeated: Claim = {
         const truth = await lab.truthOn(request, route);
         const group: Transcript[] = [];
         for (let repeat = 0; repeat < (route === 'raw' ? 3 : 1); repeat++) {
-          for (const mode of ['stream', 'unary'] as const) {
+          for (const mode of lab.modes) {
             const transcript = await lab.run({ request, route, mode, repeat }, route === 'raw' ? { logProbs: true } : {});
             cases.push({ transcript, truth });
             group.push(transcript);
@@ -62,7 +62,7 @@ const neighbours: Claim = {
     for (const route of lab.served(ROUTE_IDS)) {
       const asked = requests(lab, `neighbours-${route}`, route === 'raw' ? 32 : 12, route);
       const truths = await inParallel(asked, 1, (r) => lab.truthOn(r, route));
-      const transcripts = await inParallel(asked, 8, (request) => lab.run({ request, route, mode: 'stream', repeat: 0 }));
+      const transcripts = await inParallel(asked, 8, (request) => lab.run({ request, route, mode: lab.mode, repeat: 0 }));
       transcripts.forEach((transcript, i) => {
         const foreign = asked.flatMap((r, j) =>
           j !== i && distinctive(truths[j]!.text) ? [{ request: r.id, text: truths[j]!.text }] : [],
@@ -92,7 +92,7 @@ const nearTies: Claim = {
     const cases: Compared[] = [];
     for (let repeat = 0; repeat < 2; repeat++) {
       const order = lab.plan.rng(`near-ties-${repeat}`).shuffle(asked.map((_, i) => i));
-      const transcripts = await inParallel(order, 8, (i) => lab.run({ request: asked[i]!, route: 'raw', mode: 'stream', repeat }));
+      const transcripts = await inParallel(order, 8, (i) => lab.run({ request: asked[i]!, route: 'raw', mode: lab.mode, repeat }));
       cases.push(...order.map((i, at) => ({ transcript: transcripts[at]!, truth: truths[i]! })));
     }
     return compared(lab, nearTies.id, 'batch-invariance', cases, 'answers with near ties');
@@ -121,7 +121,7 @@ const equalRows: Claim = {
     const cases: Compared[] = [];
     for (const request of requests(lab, 'equal', 6)) {
       const truth = await lab.truth(request);
-      const row = await Promise.all(Array.from({ length: 8 }, (_, repeat) => lab.run({ request, route: 'raw', mode: 'stream', repeat })));
+      const row = await Promise.all(Array.from({ length: 8 }, (_, repeat) => lab.run({ request, route: 'raw', mode: lab.mode, repeat })));
       cases.push(...row.map((transcript) => ({ transcript, truth })));
     }
     return compared(lab, equalRows.id, 'batch-invariance', cases, 'answers, 8 equal at once');
@@ -140,7 +140,7 @@ const order: Claim = {
       const asked = requests(lab, 'order', 12);
       const truths = new Map(await inParallel(asked, 1, async (r) => [r.id, await lab.truthOn(r, route)] as const));
       for (const request of lab.plan.rng(`order-${route}`).shuffle(asked)) {
-        cases.push({ transcript: await lab.run({ request, route, mode: 'stream', repeat: 1 }), truth: truths.get(request.id)! });
+        cases.push({ transcript: await lab.run({ request, route, mode: lab.mode, repeat: 1 }), truth: truths.get(request.id)! });
       }
     }
     return compared(lab, order.id, 'same-ids', cases, 'answers in another order');
@@ -159,7 +159,7 @@ const coldWarm: Claim = {
     const reusedBefore = await reusedBlocks(lab);
     let largest = 0;
     for (const request of prompts) {
-      const run = (repeat: number) => lab.run({ request, route: 'raw', mode: 'stream', repeat }, { logProbs: true });
+      const run = (repeat: number) => lab.run({ request, route: 'raw', mode: lab.mode, repeat }, { logProbs: true });
       const cold = await run(0);
       for (const warm of [await run(1), await run(2)]) {
         const at = firstDivergence(cold.ids, warm.ids);
@@ -214,7 +214,7 @@ const restart: Claim = {
     const cases: Compared[] = [];
     for (const route of routes) {
       for (const [i, request] of asked.entries())
-        cases.push({ transcript: await again.lab.run({ request, route, mode: 'stream', repeat: 0 }), truth: truths[i]! });
+        cases.push({ transcript: await again.lab.run({ request, route, mode: lab.mode, repeat: 0 }), truth: truths[i]! });
     }
     return compared(lab, restart.id, 'same-ids', cases, 'answers of a second start');
   },

@@ -23,8 +23,8 @@ export const seeds: Claim = {
         requestOf(p, { maxTokens: 16 }, `-seed-${i}`, { kind: 'sampled', seed: 1000 + i, temperature: 1.5, topK: 50, topP: 0.95 }),
       );
       const alone = [];
-      for (const request of asked) alone.push(await lab.run({ request, route: 'raw', mode: 'stream', repeat: 0 }));
-      const atOnce = await Promise.all(asked.map((request) => lab.run({ request, route: 'raw', mode: 'stream', repeat: 1 })));
+      for (const request of asked) alone.push(await lab.run({ request, route: 'raw', mode: lab.mode, repeat: 0 }));
+      const atOnce = await Promise.all(asked.map((request) => lab.run({ request, route: 'raw', mode: lab.mode, repeat: 1 })));
       for (const [i, t] of atOnce.entries()) {
         const at = firstDivergence(alone[i]!.ids, t.ids);
         if (at >= 0)

@@ -19,12 +19,12 @@ const OVER_LIMIT = Array.from({ length: 600 }, (_, i) => 6 + (i % 200));
 const BAD: readonly BadRequest[] = [
   {
     name: 'a prompt over the limit',
-    request: () => raw(OVER_LIMIT, 4, [bool('streaming', [1, 1], [true])]),
+    request: () => raw(OVER_LIMIT, 4),
     text: /Prompt length \(\d+\) exceeds maximum input length \(\d+\)/,
   },
   {
     name: 'the same through the ensemble',
-    request: () => ensemble('long '.repeat(700), 4, [streaming]),
+    request: () => ensemble('long '.repeat(700), 4),
     text: /^in ensemble 'ensemble', .*Prompt length \(\d+\) exceeds maximum input length \(\d+\)/s,
   },
   {
@@ -36,7 +36,7 @@ const BAD: readonly BadRequest[] = [
   {
     name: 'text that is not UTF-8',
     request: () =>
-      ensemble('', 4, [streaming], {
+      ensemble('', 4, [], {
         inputs: [bytes('text_input', [1, 1], [Uint8Array.of(0x61, 0xff)]), int32('max_tokens', [1, 1], [4])],
       }),
     text: /UnicodeDecodeError/,
@@ -65,7 +65,7 @@ const badInputs: Claim = {
           text: `${bad.name}: expected an error like ${bad.text}, got ${reply.code} ${JSON.stringify(errors[0] ?? reply.details)}`,
         });
       }
-      const after = await lab.run({ request: canary, route: 'raw', mode: 'stream', repeat: 0 });
+      const after = await lab.run({ request: canary, route: 'raw', mode: lab.mode, repeat: 0 });
       if (after.ending !== 'complete' || after.ids.join() !== truth.ids.join()) {
         failures.push({
           law: 'answers-after-error',
@@ -90,7 +90,7 @@ const neighbours: Claim = {
     const good = lab.plan.draw('beside', lab.count(6)).map((p) => requestOf(p, { maxTokens: 150, minTokens: 150 }, '-long'));
     const truths = await Promise.all(good.map((r) => lab.truth(r)));
     using client = new PlainGrpc(lab.parts.endpoints.grpc);
-    const running = good.map((request) => lab.run({ request, route: 'raw', mode: 'stream', repeat: 0 }));
+    const running = good.map((request) => lab.run({ request, route: 'raw', mode: lab.mode, repeat: 0 }));
     await client.stream(
       BAD.map((bad, i) => ({ ...(inferMessage(bad.request(lab)) as object), ...(bad.name.startsWith('stop') ? {} : { id: `bad-${i}` }) })),
       lab.parts.deadlineMs,

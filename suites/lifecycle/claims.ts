@@ -1,5 +1,5 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
-import { notServed, structural } from '#checks/lab/outcome.ts';
+import { NOT_DECOUPLED, notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { pollUntil } from '#core/deadline/index.ts';
 import type { Failure } from '#report/types.ts';
@@ -17,7 +17,7 @@ const readyIsTrue: Claim = {
     const prompts = lab.plan.draw('ready', lab.count(10, 6));
     for (const p of prompts) {
       const ready = (await http(lab.parts.endpoints.http, { path: '/v2/health/ready' })).status === 200;
-      const t = await lab.run({ request: requestOf(p, { maxTokens: 8 }), route: 'ensemble', mode: 'stream', repeat: 0 });
+      const t = await lab.run({ request: requestOf(p, { maxTokens: 8 }), route: 'ensemble', mode: lab.mode, repeat: 0 });
       if (ready && (t.errors.length > 0 || t.ending !== 'complete')) {
         failures.push({
           law: 'ready-is-true',
@@ -39,6 +39,7 @@ const unload: Claim = {
   laws: ['repository-control'],
   ordinaryOnly: true,
   async run(lab): Promise<Outcome> {
+    if (!lab.parts.decoupled) return notServed(NOT_DECOUPLED);
     if (!lab.parts.owned) return notServed('this run did not start the target, so it may not unload its models');
     const failures: Failure[] = [];
     const fail = (code: string, text: string) => failures.push({ law: 'repository-control', code, text });

@@ -74,7 +74,7 @@ const truth: Claim = {
     let done = false;
     const work = Promise.all(
       prompts.map((p, i) =>
-        lab.run({ request: requestOf(p, { maxTokens: 100, stopAtEos: false }, `-gauge-${i}`), route: 'raw', mode: 'stream', repeat: 0 }),
+        lab.run({ request: requestOf(p, { maxTokens: 100, stopAtEos: false }, `-gauge-${i}`), route: 'raw', mode: lab.mode, repeat: 0 }),
       ),
     ).finally(() => (done = true));
     while (!done) {
@@ -114,7 +114,7 @@ const conservation: Claim = {
     const before = await counts(lab);
     const prompts = lab.plan.draw('conservation', lab.count(8));
     const transcripts = await inParallel(prompts, 4, (p) =>
-      lab.run({ request: requestOf(p, { maxTokens: 12 }), route: 'ensemble', mode: 'stream', repeat: 0 }),
+      lab.run({ request: requestOf(p, { maxTokens: 12 }), route: 'ensemble', mode: lab.mode, repeat: 0 }),
     );
     const after = await counts(lab);
     const n = prompts.length;

@@ -2,6 +2,7 @@ import { structural } from '#checks/lab/outcome.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
 import type { Failure } from '#report/types.ts';
+import { unaryRepository } from './unary-repository.ts';
 import { ALL_FAULTS } from './find-fault.ts';
 import { ORDINARY_CLAIMS, type SuiteRun, runSuite } from './run-suite.ts';
 
@@ -72,6 +73,28 @@ export function controls(): void {
             ]
           : [];
       return toClaimOutcome(structural(flips, 'flips explained', [...named(failures), ...none]));
+    },
+  );
+
+  claim(
+    {
+      id: 'unary-repository',
+      suite: 'self',
+      statement:
+        'On a repository without the decoupled policy every claim that needs no streams holds, and the others say that they need them.',
+      routes: ['raw', 'ensemble', 'generate'],
+      laws: ['faults-are-found'],
+    },
+    async () => {
+      using repository = unaryRepository();
+      const { outcomes, failures } = await runSuite({ repository: repository.path });
+      const asked = [...outcomes.values()].filter((o) => o.notServed === undefined).length;
+      const silent = [...outcomes]
+        .filter(([, o]) => o.notServed === undefined && o.n === 0)
+        .map(([id]) => ({ law: 'faults-are-found', code: 'vacuum', text: `${id} asked nothing` }));
+      return toClaimOutcome(
+        structural(asked, 'claims held', [...named(failures), ...silent], { notes: [`${outcomes.size - asked} need streams`] }),
+      );
     },
   );
 }

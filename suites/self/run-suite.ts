@@ -1,7 +1,7 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import type { Budget } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
-import { PACKAGE_ROOT, type RunConfig, defaultSettings, toRunConfig } from '#core/config/index.ts';
+import { MODEL_REPOSITORY, PACKAGE_ROOT, type RunConfig, defaultSettings, toRunConfig } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Failure } from '#report/types.ts';
 import { CLAIMS as agreement } from '../agreement/claims.ts';
@@ -12,6 +12,7 @@ import { CLAIMS as lifecycle } from '../lifecycle/claims.ts';
 import { CLAIMS as metrics } from '../metrics/claims.ts';
 import { CLAIMS as protocol } from '../protocol/claims.ts';
 import { CLAIMS as streaming } from '../streaming/claims.ts';
+import type { EmbeddedOptions } from '#embedded/options.ts';
 import { startServer } from './start-server.ts';
 
 /** Claims that take more than a tenth of a second of processor time per law with the small budget, cheapest first. */
@@ -57,12 +58,13 @@ export interface SuiteRun {
 
 /** Runs the ordinary claims on an embedded server of their own, until all ran or `enough` says so. */
 export async function runSuite(
-  change: Partial<RunConfig>,
+  change: Partial<RunConfig> & Partial<Pick<EmbeddedOptions, 'repository'>>,
   enough: (failures: SuiteRun['failures']) => boolean = () => false,
   claims: readonly Claim[] = ORDINARY_CLAIMS,
 ): Promise<SuiteRun> {
-  const config: RunConfig = { ...toRunConfig(defaultSettings(), PACKAGE_ROOT), ...change };
-  await using server = await startServer(config);
+  const { repository = MODEL_REPOSITORY, ...settings } = change;
+  const config: RunConfig = { ...toRunConfig(defaultSettings(), PACKAGE_ROOT), ...settings };
+  await using server = await startServer({ profile: config.profile, faults: config.faults, repository });
   await using made = await makeLab({
     config,
     endpoints: server.endpoints,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { MODEL_REPOSITORY, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
 import { withDeadline } from '#core/deadline/index.ts';
 import type { EmbeddedOptions } from '#embedded/options.ts';
 import type { EmbeddedServer } from '#embedded/server.ts';
@@ -20,7 +21,7 @@ let waiting = spawnProcess();
 
 /** An embedded server with these faults, in a process that nothing else runs in. Errors: `deadline`. */
 export async function startServer(
-  options: Pick<EmbeddedOptions, 'profile' | 'faults'>,
+  options: Pick<EmbeddedOptions, 'profile' | 'faults' | 'repository'>,
 ): Promise<Pick<Target, 'endpoints' | 'identity' | 'health'> & AsyncDisposable> {
   const child = waiting;
   const { endpoints, identity } = await ask(child, START_WITHIN_MS, {
@@ -33,7 +34,6 @@ export async function startServer(
     reduction: 'invariant',
     stepMs: 0,
     checkpoint: TINY_CHECKPOINT,
-    repository: MODEL_REPOSITORY,
     ...options,
   });
   return {
@@ -77,7 +77,8 @@ async function ask(
   return withDeadline({ ms, what: 'the server process to answer' }, async (signal) => {
     const answer = once(child, 'message', { signal });
     child.send(message);
-    const [said] = (await answer) as [Pick<EmbeddedServer, 'endpoints' | 'identity'>];
+    const [said] = (await answer) as [Pick<EmbeddedServer, 'endpoints' | 'identity'> | { readonly error: string }];
+    if ('error' in said) throw new LockstepError('server-not-started', said.error);
     return said;
   });
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Judged, failureOf, judged } from '#checks/lab/judged.ts';
 import type { Lab } from '#checks/lab/lab.ts';
-import { notServed, structural } from '#checks/lab/outcome.ts';
+import { NOT_DECOUPLED, notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { ROUTES } from '#checks/routes/index.ts';
 import { type Law, judge, law } from '#checks/laws/index.ts';
@@ -165,4 +165,9 @@ const asItGoes: Claim = {
   },
 };
 
-export const CLAIMS: readonly Claim[] = [...streams, shortest, interleaved, asItGoes, ...CANCELLATION];
+/** Nothing of this suite can be asked of a repository without streams. */
+function needsStreams(claim: Claim): Claim {
+  return { ...claim, run: async (lab) => (lab.parts.decoupled ? claim.run(lab) : notServed(NOT_DECOUPLED)) };
+}
+
+export const CLAIMS: readonly Claim[] = [...streams, shortest, interleaved, asItGoes, ...CANCELLATION].map(needsStreams);

@@ -33,6 +33,8 @@ export interface LabParts {
   readonly goldensDir: string;
   /** Which routes the target has; a reason in words for those that it has not. */
   readonly notServed: ReadonlyMap<RouteId, string>;
+  /** False: the repository has no decoupled transaction policy, so nothing streams and every answer comes whole. */
+  readonly decoupled: boolean;
   /** True for targets that this run started and may disturb (load, unload, restart). */
   readonly owned: boolean;
   /** Starts a second target made the same way; undefined where that is impossible. */
@@ -81,6 +83,16 @@ export class Lab {
   /** `n` ordinary cases, scaled by the budget, at least `least`. */
   count(n: number, least = 2): number {
     return Math.max(least, Math.round(n * this.parts.budget.scale));
+  }
+
+  /** Modes that the target can serve. */
+  get modes(): readonly Mode[] {
+    return this.parts.decoupled ? ['stream', 'unary'] : ['unary'];
+  }
+
+  /** The mode for claims that need but one: streams show more. */
+  get mode(): Mode {
+    return this.parts.decoupled ? 'stream' : 'unary';
   }
 
   /** Whether a request that was not drawn from the plan belongs to this run. */

@@ -40,7 +40,9 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
   }
   if (endpoints.openai === undefined)
     for (const route of ['openai-completions', 'openai-chat'] as const) notServed.set(route, 'the target has no OpenAI front end');
+  const raw = notServed.has('raw') ? undefined : await clients.grpc.modelConfig('tensorrt_llm', '', { deadlineMs: 5000 });
   const lab = new Lab({
+    decoupled: raw?.model_transaction_policy?.decoupled === true,
     endpoints,
     clients,
     tokenizer,

@@ -6,6 +6,9 @@ export function structural(n: number, unit: string, failures: readonly Failure[]
   return { n, k: failures.length, unit, rate: false, failures, ...more };
 }
 
+/** For claims about streams, on a repository that has none. */
+export const NOT_DECOUPLED = 'the repository is not decoupled, so nothing streams';
+
 export function notServed(reason: string): Outcome {
   return { n: 0, k: 0, unit: '', rate: false, failures: [], notServed: reason };
 }

@@ -54,7 +54,8 @@ export async function runGrpcExchange(exchange: GrpcExchange): Promise<Transcrip
   try {
     for await (const message of call.messages) {
       const isData = message.outputs.length > 0;
-      builder.event((isData ? FLAG.data : 0) | (message.final === true ? FLAG.final : 0));
+      // ModelInfer has no flag: its one response ends the call.
+      builder.event((isData ? FLAG.data : 0) | (message.final === true || exchange.unary ? FLAG.final : 0));
       if (message.errorMessage !== undefined) builder.error('in-band', message.errorMessage);
       if (message.id !== request.id) builder.foreignId(message.id);
       if (!isData) continue;

@@ -4,7 +4,7 @@ import type { Case } from '../request/index.ts';
 export const FLAG = {
   /** The event carried outputs (tensors, text, a delta). Without it the event is a flag or a marker only. */
   data: 1,
-  /** gRPC: response parameter triton_final_response was true. */
+  /** gRPC: response parameter triton_final_response was true, or the response was that of a unary call. */
   final: 2,
   /** The event is an error message. */
   error: 4,
