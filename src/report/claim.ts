@@ -8,7 +8,7 @@ import { claimName } from './claim-name.ts';
 import type { ProvidedRun } from './provided.ts';
 import { renderFailure } from './terminal/failure.ts';
 import { PLAIN } from './terminal/style.ts';
-import type { ClaimResult, Failure, GapCount } from './types.ts';
+import type { ClaimResult, Failure, GapCount } from '#checks/lab/result.ts';
 
 export interface ClaimSpec {
   /** Kebab-case, unique within the suite. */

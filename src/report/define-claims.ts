@@ -11,7 +11,7 @@ import { type Health, startTarget } from '#targets/index.ts';
 import { healthOf } from '#targets/alive.ts';
 import { type ClaimOutcome, claim } from './claim.ts';
 import type { ProvidedRun } from './provided.ts';
-import { NOT_RUN } from './types.ts';
+import { NOT_RUN } from '#checks/lab/result.ts';
 
 let shared: Promise<{ readonly lab: Lab } & AsyncDisposable> | undefined;
 

@@ -1,6 +1,6 @@
 /** The gaps of a whole run, over all claims. */
 import { claimKey } from './claim-name.ts';
-import type { ClaimResult } from './types.ts';
+import type { ClaimResult } from '#checks/lab/result.ts';
 
 export interface Gap {
   readonly id: string;

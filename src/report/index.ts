@@ -5,4 +5,4 @@ export type { IdentityDifference, ProvidedRun } from './provided.ts';
 export { default as LockstepReporter } from './lockstep-reporter.ts';
 export type { LockstepReporterOptions } from './lockstep-reporter.ts';
 export type { RunOutcome, RunReport } from './run-report.ts';
-export type { CaseView, ClaimResult, Failure, GapCount, RunHeader, SideView } from './types.ts';
+export type { CaseView, ClaimResult, Failure, GapCount, RunHeader, SideView } from '#checks/lab/result.ts';

@@ -4,7 +4,7 @@ import type { RunReport, UnitCounts } from './run-report.ts';
 import { formatEvidence } from './terminal/evidence.ts';
 import { renderFailedClaim } from './terminal/failure.ts';
 import { PLAIN } from './terminal/style.ts';
-import type { ClaimResult } from './types.ts';
+import type { ClaimResult } from '#checks/lab/result.ts';
 
 export function renderJunit(report: RunReport): string {
   const suites = Map.groupBy(

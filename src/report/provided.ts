@@ -1,7 +1,7 @@
 /** What the global set-up hands to suites and reports (`project.provide('lockstep', …)`): plain data. */
 import type { RunConfig } from '#core/config/index.ts';
 import type { Endpoints, ProcessRef } from '#targets/types.ts';
-import type { ClaimResult, RunHeader } from './types.ts';
+import type { ClaimResult, RunHeader } from '#checks/lab/result.ts';
 
 /** One thing that could change an answer and is not as it was when the goldens were recorded. */
 export interface IdentityDifference {

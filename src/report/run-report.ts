@@ -2,7 +2,7 @@
 import type { SerializedError } from 'vitest';
 import type { TestCase, TestModule } from 'vitest/node';
 import type { IdentityDifference } from './provided.ts';
-import type { ClaimResult, RunHeader } from './types.ts';
+import type { ClaimResult, RunHeader } from '#checks/lab/result.ts';
 
 export type RunOutcome =
   /** Every claim holds. */

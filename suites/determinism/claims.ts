@@ -8,7 +8,7 @@ import { replayOf, viewOf } from '#checks/lab/replay.ts';
 import { firstDivergence, measureNoise } from '#checks/compare/index.ts';
 import { FLOAT32_RESOLUTION } from '#core/stats/index.ts';
 import { ROUTE_IDS, type Request, type RouteId } from '#core/request/index.ts';
-import type { Failure } from '#report/types.ts';
+import type { Failure } from '#checks/lab/result.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import { coldPrompt } from './cold-prompt.ts';
 import { seeds } from './seeds.ts';

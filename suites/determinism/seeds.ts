@@ -3,7 +3,7 @@ import { structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { replayOf, viewOf } from '#checks/lab/replay.ts';
 import { firstDivergence } from '#checks/compare/index.ts';
-import type { Failure } from '#report/types.ts';
+import type { Failure } from '#checks/lab/result.ts';
 
 const SEEDS = 6;
 

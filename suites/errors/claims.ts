@@ -3,7 +3,7 @@ import { compared } from '#checks/lab/compared.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
-import type { Failure } from '#report/types.ts';
+import type { Failure } from '#checks/lab/result.ts';
 import { bool, bytes, ensemble, int32, raw, streaming } from '../protocol/requests.ts';
 import { type Infer, PlainGrpc, inferMessage } from '../protocol/wire.ts';
 

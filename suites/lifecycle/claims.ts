@@ -2,7 +2,7 @@ import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { NOT_DECOUPLED, notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { pollUntil } from '#core/deadline/index.ts';
-import type { Failure } from '#report/types.ts';
+import type { Failure } from '#checks/lab/result.ts';
 import { COUNT, EMPTY_FINAL, ensemble, streaming } from '../protocol/requests.ts';
 import { PlainGrpc, http, inferMessage } from '../protocol/wire.ts';
 

@@ -3,7 +3,7 @@ import { readGauges, untilIdle } from '#checks/lab/engine-gauges.ts';
 import { type Lab, inParallel } from '#checks/lab/lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
-import type { Failure } from '#report/types.ts';
+import type { Failure } from '#checks/lab/result.ts';
 import type { Metrics } from '#wire/protocol/prometheus.ts';
 
 const fail = (law: string, code: string, text: string): Failure => ({ law, code, text });

@@ -3,7 +3,7 @@ import type { Lab } from '#checks/lab/lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { replayOf } from '#checks/lab/replay.ts';
 import { LockstepError } from '#core/errors/index.ts';
-import type { Failure } from '#report/types.ts';
+import type { Failure } from '#checks/lab/result.ts';
 
 export interface TableClaim<C> {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { structural } from '#checks/lab/outcome.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
-import type { Failure } from '#report/types.ts';
+import type { Failure } from '#checks/lab/result.ts';
 import { unaryRepository } from './unary-repository.ts';
 import { ALL_FAULTS } from './find-fault.ts';
 import { ORDINARY_CLAIMS, type SuiteRun, runSuite } from './run-suite.ts';

@@ -3,7 +3,7 @@ import type { Budget } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 import { MODEL_REPOSITORY, PACKAGE_ROOT, type RunConfig, defaultSettings, toRunConfig } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
-import type { Failure } from '#report/types.ts';
+import type { Failure } from '#checks/lab/result.ts';
 import { CLAIMS as agreement } from '../agreement/claims.ts';
 import { CLAIMS as determinism } from '../determinism/claims.ts';
 import { CLAIMS as errors } from '../errors/claims.ts';

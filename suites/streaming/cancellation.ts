@@ -8,7 +8,7 @@ import { replayOf, viewOf } from '#checks/lab/replay.ts';
 import { ENGINE_RAN_ON, type Gap, gapFor, law } from '#checks/laws/index.ts';
 import type { Cancel } from '#checks/routes/index.ts';
 import type { Case, Request, RouteId } from '#core/request/index.ts';
-import type { Failure, GapCount } from '#report/types.ts';
+import type { Failure, GapCount } from '#checks/lab/result.ts';
 
 const CANCEL_STOPS = law('cancel-stops');
 

@@ -9,7 +9,7 @@ import { type Law, judge, law } from '#checks/laws/index.ts';
 import { deriveSeed } from '#core/seed/index.ts';
 import type { Request, RouteId } from '#core/request/index.ts';
 import { FLAG } from '#core/transcript/index.ts';
-import type { Failure } from '#report/types.ts';
+import type { Failure } from '#checks/lab/result.ts';
 import { CANCELLATION } from './cancellation.ts';
 import { interleaved } from './interleaved.ts';
 import { STRATA, type Stratum } from './strata.ts';

@@ -2,7 +2,7 @@ import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { structural } from '#checks/lab/outcome.ts';
 import { replayOf } from '#checks/lab/replay.ts';
 import { requestOf } from '#checks/lab/plan.ts';
-import type { Failure } from '#report/types.ts';
+import type { Failure } from '#checks/lab/result.ts';
 import { int32Values } from '#wire/protocol/tensors.ts';
 import { bool, int32, raw } from '../protocol/requests.ts';
 import { PlainGrpc, inferMessage } from '../protocol/wire.ts';

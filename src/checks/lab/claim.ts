@@ -1,5 +1,5 @@
 import type { RouteId } from '#core/request/index.ts';
-import type { ClaimResult, Failure, GapCount } from '#report/types.ts';
+import type { ClaimResult, Failure, GapCount } from './result.ts';
 import type { Verdict } from '#checks/compare/types.ts';
 import type { Lab } from './lab.ts';
 

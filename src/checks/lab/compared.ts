@@ -1,6 +1,6 @@
 import { type Comparison, compareIds, compareText, failsUnder, tally } from '#checks/compare/index.ts';
 import { type Answer, answerOf } from '#checks/laws/index.ts';
-import type { Failure } from '#report/types.ts';
+import type { Failure } from './result.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Outcome } from './claim.ts';
 import { summarised } from './judged.ts';

@@ -1,5 +1,5 @@
 import { type Answer, type Law, type LawContext, type Violation, judge } from '#checks/laws/index.ts';
-import type { Failure } from '#report/types.ts';
+import type { Failure } from './result.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Outcome } from './claim.ts';
 import type { Lab } from './lab.ts';

@@ -1,4 +1,4 @@
-import type { Failure } from '#report/types.ts';
+import type { Failure } from './result.ts';
 import type { Outcome } from './claim.ts';
 
 /** Laws of which one counter-example is enough: `k` counts broken cases, no bound is claimed. */

@@ -1,5 +1,5 @@
 import { type Case, type Request, describeCase } from '#core/request/index.ts';
-import type { CaseView } from '#report/types.ts';
+import type { CaseView } from './result.ts';
 import type { Lab } from './lab.ts';
 
 /** The command that repeats a claim, narrowed to one request where there is one. */

@@ -1,6 +1,6 @@
 import { firstDivergence, firstTextDivergence, windowAround } from '#checks/compare/index.ts';
 import type { Answer } from '#checks/laws/index.ts';
-import type { SideView } from '#report/types.ts';
+import type { SideView } from './result.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Lab } from './lab.ts';
 

@@ -19,7 +19,8 @@ export function answerOf(t: Transcript, tokenizer: Tokenizer): Answer | undefine
     text: tokenizer.decode(ids, { skipSpecialTokens: true }),
     finish: finishOf(t, tokenizer),
     margins: Array.from(t.margins),
-    runnerUps: Array.from(t.runnerUps),
+    // Logits come as float32: where two are level there, the one that was not chosen is the other one, whoever is listed first.
+    runnerUps: Array.from(t.runnerUps, (second, k) => (k < ids.length && second === ids[k] ? (t.winners[k] as number) : second)),
     logProbs: Array.from(t.logProbs),
   };
 }

@@ -353,6 +353,13 @@ describe('the answer of a raw transcript', () => {
   });
 
   test('is none where none was given', () => {
+    // A float32 tie: the reply lists the other token first, and the chosen one second.
+    const tied = {
+      ...rawEos,
+      winners: rawEos.winners.map((w, k) => (k === 0 ? 77 : w)),
+      runnerUps: rawEos.runnerUps.map((r, k) => (k === 0 ? (rawEos.ids[0] as number) : r)),
+    };
+    expect(answerOf(tied, tokenizer)?.runnerUps[0]).toBe(77);
     expect(answerOf({ ...rawEos, ending: 'cancelled' }, tokenizer)).toBeUndefined();
     expect(answerOf(ensemble, tokenizer)).toBeUndefined();
     expect(idsOfEvent(rawEos, N)).toHaveLength(0);

@@ -1,5 +1,5 @@
 /** One line per claim, in columns: mark, suite, claim, time, evidence; what is claimed fills the rest. */
-import type { ClaimResult } from '../types.ts';
+import type { ClaimResult } from '#checks/lab/result.ts';
 import { formatDuration } from './duration.ts';
 import { formatEvidence } from './evidence.ts';
 import type { Canvas } from './style.ts';

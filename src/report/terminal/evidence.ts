@@ -1,6 +1,6 @@
 /** What a claim rests on, in one phrase: `240/240 answers, ≤ 1.3 % differ (95 %)`. */
 import { formatBound } from '#core/stats/index.ts';
-import type { ClaimResult } from '../types.ts';
+import type { ClaimResult } from '#checks/lab/result.ts';
 
 /** Why a claim as a whole could not be judged, by the code of its failure (claim.ts). */
 const UNJUDGED: Readonly<Record<string, string>> = {

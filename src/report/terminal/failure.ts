@@ -1,6 +1,6 @@
 /** A failed claim on one screen: which request, where it first differs, how both sides look there, how to replay it. */
 import { claimKey } from '../claim-name.ts';
-import type { ClaimResult, Failure } from '../types.ts';
+import type { ClaimResult, Failure } from '#checks/lab/result.ts';
 import { renderSides } from './sides.ts';
 import type { Canvas } from './style.ts';
 import { padEnd } from './width.ts';

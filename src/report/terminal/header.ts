@@ -1,5 +1,5 @@
 /** The first lines of a run: what is under test and with which settings. */
-import type { RunHeader } from '../types.ts';
+import type { RunHeader } from '#checks/lab/result.ts';
 import type { Canvas } from './style.ts';
 import { cellWidth, padEnd } from './width.ts';
 

@@ -1,5 +1,5 @@
 /** Two answers side by side around the place where they part: token texts, ids below, a caret under the place. */
-import type { SideView } from '../types.ts';
+import type { SideView } from '#checks/lab/result.ts';
 import type { Canvas } from './style.ts';
 import { cellWidth, padEnd, truncate, visibleText, visibleToken } from './width.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SideView } from '../types.ts';
+import type { SideView } from '#checks/lab/result.ts';
 import { formatDuration } from './duration.ts';
 import { renderSides } from './sides.ts';
 import { COLOURED, PLAIN, styleFor } from './style.ts';
