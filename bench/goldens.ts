@@ -19,7 +19,7 @@ export async function goldensBench(): Promise<Row[]> {
   try {
     const open = () => openGoldenStore({ root, checkpoint: 'bench', tokenizerHash: tokenizer.hash });
     const made: readonly Made[] = Array.from({ length: GOLDENS }, (_, n) => ({ request: requestOf(n), answer: answerOf(n, tokenizer) }));
-    open().save('load', made, { provenance: { date: '2026-01-01T00:00:00.000Z', version: '0', identity: {} }, failures: 0 });
+    open().save('load', made, { date: '2026-01-01T00:00:00.000Z', version: '0', identity: {} });
     const perSecond: number[] = [];
     const perCpuSecond: number[] = [];
     await alternate({

@@ -44,9 +44,11 @@ async function runSuites(config: RunConfig, filters: readonly string[], signal: 
   SIGNALS.forEach((name, i) => {
     for (const listener of process.listeners(name)) if (!own[i]?.includes(listener)) process.off(name, listener);
   });
-  const cancel = () => void vitest.cancelCurrentRun('keyboard-input');
+  // It rejects with what `start` rejects with.
+  const cancel = () => void vitest.cancelCurrentRun('keyboard-input').catch(() => undefined);
   signal.addEventListener('abort', cancel, { once: true });
   try {
+    signal.throwIfAborted();
     await vitest.start();
   } catch (thrown) {
     throw revive(thrown);

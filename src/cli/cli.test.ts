@@ -94,11 +94,12 @@ describe.concurrent('doctor', { timeout: 30_000 }, () => {
     const port = await closedPort();
     const { code, out } = await lockstep(
       ['doctor', '--target', 'external', '--grpc', `127.0.0.1:${port}`, '--http', `127.0.0.1:${port}`, '--tokenizer', 'nowhere'],
-      { LOCKSTEP_SEDE: '1' },
+      { LOCKSTEP_SEDE: '1', LOCKSTEP_FAULTS: 'all' },
     );
     expect(code).toBe(2);
     expect(out).toMatch(/^fail +tokenizer/m);
     expect(out).toMatch(/^fail +target +\[target-unreachable\]/m);
+    expect(out).not.toContain('LOCKSTEP_FAULTS');
     expect(out).toMatch(/^warn +environment +LOCKSTEP_SEDE means nothing\n +next: Did you mean LOCKSTEP_SEED\?$/m);
   });
 });
@@ -116,6 +117,12 @@ describe.concurrent('check', { timeout: 60_000 }, () => {
     });
   });
 
+  test('--strict-identity without anything to compare with is no run', async () => {
+    const { code, error } = await lockstep(['check', 'metrics-families', '--strict-identity', '--goldens', 'nowhere']);
+    expect(error).toMatch(/^\[identity-unknown\] there are no goldens/);
+    expect(code).toBe(2);
+  });
+
   test('a fault that does not exist and a server that is not there are no failed claims', async () => {
     const port = await closedPort();
     const address = `127.0.0.1:${port}`;
@@ -129,7 +136,39 @@ describe.concurrent('check', { timeout: 60_000 }, () => {
   });
 });
 
+describe.concurrent('serve', { timeout: 30_000 }, () => {
+  test.each(['grpc', 'http', 'metrics', 'openai'])('a taken %s port is named, with what to do', async (front) => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const ports = ['grpc', 'http', 'metrics', 'openai'].flatMap((name) => [`--${name}-port`, name === front ? `${port}` : '0']);
+    const { code, error } = await lockstep(['serve', ...ports]);
+    taken.close();
+    expect(code).toBe(2);
+    expect(error).toMatch(new RegExp(`^\\[listen-failed\\] cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`));
+    expect(error).toMatch(/\n +next: Choose another port, or 0 for any free one\.\n$/);
+    expect(error).not.toMatch(/^ +at /m);
+  });
+});
+
 describe.concurrent('interruption', { timeout: 30_000 }, () => {
+  test('SIGINT while a run waits for its target ends with code 130', async () => {
+    const port = await closedPort();
+    const address = `127.0.0.1:${port}`;
+    const child = spawn(
+      process.execPath,
+      [MAIN, 'check', '--target', 'external', '--grpc', address, '--http', address, '--tokenizer', TINY_CHECKPOINT],
+      { cwd, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    let error = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (error += text));
+    const timer = setTimeout(() => child.kill('SIGINT'), 2_500);
+    const ended = await once(child, 'close');
+    clearTimeout(timer);
+    expect(error).toMatch(/^\[interrupted\]/);
+    expect(ended).toEqual([130, null]);
+  });
+
   test('SIGINT while an external target is waited for ends with code 130', async () => {
     const port = await closedPort();
     const child = spawn(

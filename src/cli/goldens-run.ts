@@ -58,7 +58,7 @@ async function verify(lab: Lab, { filters, out, signal }: GoldensOptions): Promi
   await inParallel(goldens, 4, async ({ request, answer }) => {
     signal.throwIfAborted();
     const observed = await lab.truth(request);
-    const comparison = compareIds(answer, { ids: observed.ids, finish: observed.finish }, lab.compareOptions());
+    const comparison = compareIds(answer, { ids: observed.ids, finish: observed.finish }, await lab.compareOptions());
     if (comparison.verdict === 'identical') return;
     const fails = failsUnder(lab.policy, comparison.verdict);
     if (fails) failed++;
@@ -84,26 +84,25 @@ async function record(lab: Lab, action: 'record' | 'update', { filters, out, sig
     signal.throwIfAborted();
     return { request, answer: await agreed(lab, request) };
   });
-  const { added, changed, dropped, unchanged } = store.save(GREEDY, answers, {
-    provenance: { date: wallClock(), version: projectVersion(), identity: lab.parts.identity },
-    failures: 0,
-    keepOthers: true,
-  });
+  const provenance = { date: wallClock(), version: projectVersion(), identity: lab.parts.identity };
+  const { added, changed, unchanged } = store.save(GREEDY, answers, provenance);
   for (const id of changed) out(`changed ${id}`);
-  out(
-    `${store.folder}: ${added.length} added, ${changed.length} changed, ${unchanged} unchanged${dropped.length > 0 ? `, ${dropped.length} dropped` : ''}`,
-  );
+  out(`${store.folder}: ${added.length} added, ${changed.length} changed, ${unchanged} unchanged`);
   return { code: 0 };
 }
 
 async function agreed(lab: Lab, request: Request): Promise<Answer> {
   const first = await lab.truth(request);
   for (let repeat = 1; repeat < REPEATS; repeat++) {
-    const t = await lab.run({ request, route: 'raw', mode: 'stream', repeat });
-    if (t.ids.length !== first.ids.length || !t.ids.every((id, i) => id === first.ids[i])) {
-      throw new LockstepError('target-disagrees', `${request.id} got two different answers from this target, one after the other`, {
-        hint: 'Run `npx lockstep check determinism` first: a target that does not repeat itself cannot say what is right. Nothing was written.',
-      });
+    const { verdict, text } = await lab.judge(await lab.run({ request, route: 'raw', mode: lab.mode, repeat }), first);
+    if (verdict !== 'identical') {
+      throw new LockstepError(
+        'target-disagrees',
+        `${request.id} did not get its answer twice from this target, one after the other: ${text}`,
+        {
+          hint: 'Run `npx lockstep check determinism` first: a target that does not repeat itself cannot say what is right. Nothing was written.',
+        },
+      );
     }
   }
   return first;

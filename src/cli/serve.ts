@@ -1,8 +1,9 @@
 /** `lockstep serve`: the embedded Triton in the foreground. */
 import { resolve } from 'node:path';
-import { MODEL_REPOSITORY, resolveSettings, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { resolveSettings } from '#core/config/index.ts';
 import { sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { startEmbeddedTarget } from '#targets/embedded/index.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -19,6 +20,7 @@ export async function serve({ flags, env, cwd, signal, terminal }: CommandContex
   await refuseUnknownFaults(settings.fault);
   await using target = await startEmbeddedTarget({
     server: {
+      ...EMBEDDED_DEFAULTS,
       host: settings.host,
       grpcPort: settings.grpcPort,
       httpPort: settings.httpPort,
@@ -28,9 +30,7 @@ export async function serve({ flags, env, cwd, signal, terminal }: CommandContex
       faults: settings.fault,
       engine: settings.engine,
       reduction: settings.reduction,
-      checkpoint: settings.checkpoint === undefined ? TINY_CHECKPOINT : resolve(cwd, settings.checkpoint),
-      repository: MODEL_REPOSITORY,
-      stepMs: 0,
+      ...(settings.checkpoint === undefined ? {} : { checkpoint: resolve(cwd, settings.checkpoint) }),
     },
     signal,
   });

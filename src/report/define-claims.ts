@@ -5,6 +5,7 @@ import { type Claim, type Outcome } from '#checks/lab/claim.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
+import { withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { askHealth } from '#targets/external/index.ts';
 import { type Health, startTarget } from '#targets/index.ts';
@@ -17,14 +18,16 @@ let shared: Promise<{ readonly lab: Lab } & AsyncDisposable> | undefined;
 
 /** All suites of one worker share one lab, and with it what was already observed. */
 function sharedLab(run: ProvidedRun): Promise<{ readonly lab: Lab } & AsyncDisposable> {
-  shared ??= makeLab({
+  if (shared !== undefined) return shared;
+  const made = makeLab({
     config: run.config,
     endpoints: run.endpoints,
     identity: run.header.identity,
     health: () => healthOfTarget(run),
-    restart: run.config.target === 'external' ? undefined : () => startAgain(run),
+    restart: run.config.target === 'external' ? undefined : async () => startAgain(run, (await made).lab.signal),
   });
-  return shared;
+  shared = made;
+  return made;
 }
 
 /** By the processes where this run started them, by asking where it did not. */
@@ -32,8 +35,8 @@ async function healthOfTarget(run: ProvidedRun): Promise<Health> {
   return run.processes.length > 0 ? healthOf(run.processes) : askHealth(run.endpoints);
 }
 
-async function startAgain(run: ProvidedRun): Promise<{ readonly lab: Lab } & AsyncDisposable> {
-  const target = await startTarget(run.config);
+async function startAgain(run: ProvidedRun, signal: AbortSignal | undefined): Promise<{ readonly lab: Lab } & AsyncDisposable> {
+  const target = await startTarget(run.config, { signal });
   try {
     const { lab, ...connection } = await makeLab({
       config: run.config,
@@ -41,6 +44,7 @@ async function startAgain(run: ProvidedRun): Promise<{ readonly lab: Lab } & Asy
       identity: target.identity,
       health: () => target.health(),
     });
+    lab.signal = signal;
     return {
       lab,
       [Symbol.asyncDispose]: async () => {
@@ -54,16 +58,35 @@ async function startAgain(run: ProvidedRun): Promise<{ readonly lab: Lab } & Asy
   }
 }
 
+/** What it remembers may be cut short, and closing its connections ends what the claim still has under way. */
+function dropLab(): void {
+  const dropped = shared;
+  shared = undefined;
+  dropped?.then((made) => made[Symbol.asyncDispose]()).catch(() => undefined);
+}
+
+/** The claim that runs, or that was cut off and has not ended yet: the next one is to have the server to itself. */
+let running: Promise<unknown> = Promise.resolve();
+const CUT_OFF_ENDS_WITHIN_MS = 5_000;
+
 /** How the server died, once it has: the claims after that are not run, since each could only say so again. */
 let death: string | undefined;
 
 export function defineClaims(claims: readonly Claim[]): void {
   for (const c of claims) {
     const { id, suite, statement, routes, laws, deadlineMs } = c;
-    claim({ id, suite, statement, routes, laws, ...(deadlineMs === undefined ? {} : { timeoutMs: deadlineMs }) }, async ({ provided }) => {
-      if (death !== undefined) return toClaimOutcome(notRun(death));
-      return toClaimOutcome(await runOn(provided, c));
-    });
+    claim(
+      { id, suite, statement, routes, laws, ...(deadlineMs === undefined ? {} : { timeoutMs: deadlineMs }) },
+      async ({ provided, signal }) => {
+        const before = running;
+        await withDeadline({ ms: CUT_OFF_ENDS_WITHIN_MS, what: 'the claim before to end', signal }, () => before).catch(() => undefined);
+        signal.throwIfAborted();
+        if (death !== undefined) return toClaimOutcome(notRun(death));
+        const run = runOn(provided, c, signal);
+        running = run;
+        return toClaimOutcome(await run);
+      },
+    );
   }
   afterAll(async () => {
     const done = shared;
@@ -74,10 +97,13 @@ export function defineClaims(claims: readonly Claim[]): void {
   });
 }
 
-async function runOn(provided: ProvidedRun, c: Claim): Promise<Outcome> {
+async function runOn(provided: ProvidedRun, c: Claim, signal: AbortSignal): Promise<Outcome> {
+  signal.addEventListener('abort', dropLab);
   try {
     const { lab } = await sharedLab(provided);
+    lab.signal = signal;
     const outcome = await c.run(lab);
+    signal.throwIfAborted();
     const health = await lab.parts.health();
     if (health.alive)
       return provided.config.only !== undefined && outcome.n === 0 && outcome.failures.length === 0
@@ -92,12 +118,15 @@ async function runOn(provided: ProvidedRun, c: Claim): Promise<Outcome> {
       ],
     };
   } catch (thrown) {
+    signal.throwIfAborted();
     const health = await healthOfTarget(provided);
     if (health.alive) throw thrown;
     death = health.detail;
     const text =
       thrown instanceof LockstepError && thrown.code === 'server-died' ? thrown.message.replace('[server-died] ', '') : health.detail;
     return structural(0, '', [{ law: 'server-survives', code: 'server-died', text: `the server died during this claim: ${text}` }]);
+  } finally {
+    signal.removeEventListener('abort', dropLab);
   }
 }
 

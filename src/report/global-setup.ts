@@ -1,21 +1,31 @@
 /** Starts the target of a run before the first suite, and stops it after the last, whatever happened between. */
 import type { TestProject } from 'vitest/node';
-import { goldenStore, recordedIdentity } from '#checks/lab/goldens.ts';
-import { PACKAGE_ROOT, runConfigFromEnvironment } from '#core/config/index.ts';
-import { UNKNOWN } from '#core/identity/index.ts';
-import { LockstepError } from '#core/errors/index.ts';
-import { type Target, startTarget } from '#targets/index.ts';
+import { goldenStore, recordedIdentities } from '#checks/lab/goldens.ts';
+import { PACKAGE_ROOT, RUN_VARIABLE, runConfigFromEnvironment } from '#core/config/index.ts';
+import { formatError, LockstepError } from '#core/errors/index.ts';
+import { startTarget } from '#targets/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
-import type { IdentityDifference } from './provided.ts';
+import { identityDifferences, refuseOtherIdentity } from './identity-differences.ts';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  try {
+    return await startRun(project);
+  } catch (thrown) {
+    // `lockstep check` has its own last catch.
+    throw thrown instanceof LockstepError && process.env[RUN_VARIABLE] === undefined ? withoutStack(thrown) : thrown;
+  }
+}
+
+async function startRun(project: TestProject): Promise<() => Promise<void>> {
+  const interrupt = new AbortController();
+  project.vitest.onCancel(() => interrupt.abort(new LockstepError('interrupted', 'stopped by the user')));
   const config = await runConfigFromEnvironment(process.env, process.cwd());
   const tokenizer = loadTokenizer(config.tokenizer);
   const store = goldenStore({ goldensDir: config.goldens, tokenizer });
-  const target = await startTarget(config);
+  const recordings = recordedIdentities(store);
+  const target = await startTarget(config, { signal: interrupt.signal });
   try {
-    const identityDifferences = differences(recordedIdentity(store), target);
-    if (config.strictIdentity && identityDifferences.length > 0) throw strict(identityDifferences);
+    if (config.strictIdentity) refuseOtherIdentity(recordings, target.identity);
     project.provide('lockstep', {
       header: {
         target: config.target,
@@ -29,29 +39,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
       config,
       endpoints: target.endpoints,
       processes: await target.processes(),
-      identityDifferences,
+      identityDifferences: identityDifferences(recordings, target.identity),
     });
   } catch (thrown) {
-    await target.stop();
+    // Why the run cannot be is what the reader needs, whatever the stop says.
+    await target.stop().catch(() => undefined);
     throw thrown;
   }
   return () => target.stop();
 }
 
-/** What the goldens' latest recording and this target both state, and state differently. */
-function differences(recorded: Readonly<Record<string, string>> | undefined, target: Target): IdentityDifference[] {
-  return Object.entries(target.identity).flatMap(([key, value]) => {
-    const golden = recorded?.[key];
-    return golden === undefined || golden === value || value === UNKNOWN ? [] : [{ key, golden, target: value }];
-  });
-}
-
-function strict(differing: readonly IdentityDifference[]): LockstepError {
-  return new LockstepError(
-    'identity-differs',
-    `the target is not what the goldens were recorded on: ${differing.map((d) => `${d.key} ${d.golden} → ${d.target}`).join('; ')}`,
-    {
-      hint: 'Run without --strict-identity to compare all the same, or record goldens on this target.',
-    },
-  );
+/** What vitest itself prints of an error is its stack; it would also end with code 1, which means a failed claim. */
+function withoutStack(error: LockstepError): Error {
+  process.once('exit', () => void (process.exitCode = 2));
+  const plain = new Error(formatError(error));
+  plain.stack = plain.message;
+  return plain;
 }

@@ -37,7 +37,7 @@ const claim = z.object({
   verdict: verdict.optional().describe('The worst verdict among the cases.'),
   evidence: z.object({
     n: z.number().int().describe('Cases that exercised the claim.'),
-    k: z.number().int().describe('Of these, how many broke it.'),
+    k: z.number().int().describe('Of these, how many differed or broke it; with `bound`, also differences that the policy forgives.'),
     bound: z.number().optional().describe('Upper 95 % bound on the rate of differences; absent for structural laws.'),
     unit: z.string().describe('What was counted.'),
     notes: z.array(z.string()),
@@ -54,7 +54,7 @@ export const JSON_REPORT_SCHEMA = z.object({
   durationMs: z.number(),
   outcome: z
     .enum(['held', 'failed', 'broken', 'interrupted'])
-    .describe('`broken`: something beside the claims went wrong, such as a suite that does not load.'),
+    .describe('`broken`: nothing was judged, since a suite does not load, or since the target serves none of the claims.'),
   header: z
     .object({
       target: z.string(),

@@ -107,6 +107,8 @@ export default class LockstepReporter implements Reporter {
       interrupted: reason === 'interrupted',
     });
     this.#options.onReport?.(report);
+    // Vitest sees no failed test where nothing was judged.
+    if (report.outcome === 'broken') process.exitCode = 2;
     const ran = report.claims.length > 0 || report.units.length > 0 || report.errors.length > 0;
     if (ran) this.#printFailures(report, modules, unhandled);
     try {

@@ -135,6 +135,12 @@ describe('filters', () => {
     expect(claimKey('agreement', 'agreement/x')).toBe('agreement/x');
   });
 
+  test('a run in which no claim is served is broken, and says why', async () => {
+    const { report, text } = await runSamples({ pattern: claimPattern(['openai-usage']) });
+    expect(report.outcome).toBe('broken');
+    expect(text).toMatch(/nothing was judged: .*\n +no OpenAI front end +1×\n/);
+  }, 60_000);
+
   test('only the chosen claims run and are reported', async () => {
     const { report } = await runSamples({ pattern: claimPattern(['streaming']) });
     expect(report.claims.map(({ claim }) => claim.id)).toEqual(['streamed-characters']);

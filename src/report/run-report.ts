@@ -8,7 +8,7 @@ export type RunOutcome =
   /** Every claim holds. */
   | 'held'
   | 'failed'
-  /** Something beside the claims went wrong: a file that does not load, an error outside of any test. */
+  /** Nothing was judged: something beside the claims went wrong (a file that does not load), or no claim was served. */
   | 'broken'
   | 'interrupted';
 
@@ -94,6 +94,11 @@ function timed(test: TestCase): ClaimResult | undefined {
   return claim !== undefined && isUnfinished(claim) ? { ...claim, durationMs: test.diagnostic()?.duration ?? claim.durationMs } : claim;
 }
 
+/** The target serves none of the claims that were asked for. */
+export function nothingJudged(claims: readonly ClaimEntry[]): boolean {
+  return claims.length > 0 && claims.every(({ claim }) => claim.status === 'not-served');
+}
+
 export function isUnfinished(claim: ClaimResult): boolean {
   return claim.failures[0]?.code === 'claim-unfinished';
 }
@@ -122,5 +127,5 @@ function outcomeOf(
 ): RunOutcome {
   if (interrupted) return 'interrupted';
   if (claims.some(({ claim }) => claim.status === 'failed') || units.some((unit) => unit.failed > 0)) return 'failed';
-  return errors.length > 0 ? 'broken' : 'held';
+  return errors.length > 0 || nothingJudged(claims) ? 'broken' : 'held';
 }

@@ -1,25 +1,27 @@
-import { readFileSync } from 'node:fs';
+import { readLastWords } from './last-words.ts';
+import { isLiving } from './process/process-table.ts';
 import type { Health, ProcessRef } from './types.ts';
 
 /**
  * Looks at processes by their ids, from wherever it is called: real servers go on saying "ready" with a dead Python
  * stub (docs/observed.md#triton-2-51), so the replies prove nothing.
  */
-export function healthOf(processes: readonly ProcessRef[]): Health {
-  const dead = processes.filter(({ pid }) => !isAlive(pid));
-  return { alive: dead.length === 0, detail: dead.map((p) => `${p.name} (process ${p.pid}) is dead`).join('; ') };
+export async function healthOf(processes: readonly ProcessRef[]): Promise<Health> {
+  const dead = processes.filter((p) => !isAlive(p));
+  if (dead.length === 0) return { alive: true, detail: '' };
+  const witness = processes.find((p) => p.lastWords !== undefined);
+  const words = witness?.lastWords === undefined ? undefined : await readLastWords(witness.lastWords, dead.includes(witness));
+  const ends = dead.map((p) => `${p.name} (process ${p.pid}) ${(p === witness ? words?.ended : undefined) ?? 'is dead'}`);
+  return { alive: false, detail: [ends.join('; '), words?.log ?? ''].filter((line) => line !== '').join('\n') };
 }
 
-/** A zombie still has a pid, but nothing runs in it. */
-function isAlive(pid: number): boolean {
+/** A zombie still has a pid, but nothing runs in it; and a pid can be another's by now, hence the start time. */
+function isAlive({ pid, startTicks }: ProcessRef): boolean {
+  if (startTicks !== undefined) return isLiving({ pid, startTicks });
   try {
     process.kill(pid, 0);
+    return true;
   } catch {
     return false;
-  }
-  try {
-    return !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return process.platform !== 'linux';
   }
 }

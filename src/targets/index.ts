@@ -1,9 +1,11 @@
 /** Servers under test: one call starts, or finds, the one that a configuration asks for. */
 import type { RunConfig } from '#core/config/index.ts';
-import { MODEL_REPOSITORY, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { MODEL_REPOSITORY } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { startEmbeddedTarget } from './embedded/index.ts';
 import { connectExternalTarget } from './external/index.ts';
+import { findLiving } from './process/process-table.ts';
 import type { Target } from './types.ts';
 import { registerForCleanup } from './watchdog/index.ts';
 
@@ -20,20 +22,7 @@ export async function startTarget(config: TargetConfig, options: { readonly sign
   if (config.target === 'external') return connectExternalTarget({ endpoints: endpointsOf(config), signal: options.signal });
   if (config.target === 'process') return startProcessTarget(options.signal);
   return startEmbeddedTarget({
-    server: {
-      grpcPort: 0,
-      httpPort: 0,
-      metricsPort: 0,
-      openaiPort: 0,
-      host: '127.0.0.1',
-      profile: config.profile,
-      faults: config.faults,
-      engine: 'llama',
-      reduction: 'invariant',
-      stepMs: 0,
-      checkpoint: TINY_CHECKPOINT,
-      repository: MODEL_REPOSITORY,
-    },
+    server: { ...EMBEDDED_DEFAULTS, profile: config.profile, faults: config.faults },
     signal: options.signal,
   });
 }
@@ -44,11 +33,15 @@ async function startProcessTarget(signal: AbortSignal | undefined): Promise<Targ
   // Shared-memory names of this runner's servers, and so the command lines of their stubs, begin with this.
   const mark = `lockstep_${process.pid}_`;
   const registration = registerForCleanup({ marks: [mark], shmPrefixes: [mark] });
+  // What could not be stopped stays with the watchdog.
+  const releaseIfGone = () => {
+    if (findLiving(mark).length === 0) registration.release();
+  };
   try {
     const server = await startTritonServer({ repository: MODEL_REPOSITORY, signal });
     const stop = async () => {
       await server.stop();
-      registration.release();
+      releaseIfGone();
     };
     return {
       kind: 'process',
@@ -61,7 +54,7 @@ async function startProcessTarget(signal: AbortSignal | undefined): Promise<Targ
       [Symbol.asyncDispose]: stop,
     };
   } catch (thrown) {
-    registration.release();
+    releaseIfGone();
     throw thrown;
   }
 }

@@ -22,6 +22,10 @@ export interface Health {
 export interface ProcessRef {
   readonly name: string;
   readonly pid: number;
+  /** Start time in clock ticks since boot: with the pid it names a process for good. Undefined where there is no /proc. */
+  readonly startTicks: number | undefined;
+  /** File with its end and its last log lines, kept by the process that started it (last-words.ts). */
+  readonly lastWords?: string;
 }
 
 export interface Target extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Compared, compared } from '#checks/lab/compared.ts';
-import { type Judged, judged } from '#checks/lab/judged.ts';
+import { type Judged, forgiven, judged } from '#checks/lab/judged.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { inParallel } from '#checks/lab/lab.ts';
 import { notServed } from '#checks/lab/outcome.ts';
@@ -39,7 +39,7 @@ const textClaims: readonly Claim[] = TEXT.map((route) => {
       const layered = judged(
         lab,
         id,
-        cases,
+        await forgiven(lab, cases),
         [
           law('answers-at-all'),
           law('text-is-true-decode'),
@@ -48,7 +48,7 @@ const textClaims: readonly Claim[] = TEXT.map((route) => {
         ],
         'answers',
       );
-      const verdicts = compared(lab, id, 'text-is-true-decode', cases as Compared[], 'answers identical');
+      const verdicts = await compared(lab, id, 'text-is-true-decode', cases as Compared[], 'answers identical');
       // Verdicts say how far answers are from raw's; laws say the same exactly, known gaps subtracted.
       return {
         ...verdicts,
@@ -116,7 +116,9 @@ const layerClaims: readonly Claim[] = LAYERS.map((l) => ({
       .filter((id) => lab.parts.decoupled || !OF_STREAMS.includes(id))
       .map(law)
       .filter((one) => one.routes === 'all' || one.routes.some((r) => routes.includes(r)));
-    return judged(lab, l.id, cases, laws, l.unit);
+    const unanswered = judged(lab, l.id, cases, [law('answers-at-all')], l.unit).failures;
+    const layered = judged(lab, l.id, await forgiven(lab, cases), laws, l.unit);
+    return { ...layered, failures: [...unanswered, ...layered.failures] };
   },
 }));
 

@@ -2,15 +2,11 @@ import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Compared, compared } from '#checks/lab/compared.ts';
 import { type Lab, inParallel } from '#checks/lab/lab.ts';
 import { GREEDY, goldenStore } from '#checks/lab/goldens.ts';
-import { notServed, structural } from '#checks/lab/outcome.ts';
+import { notServed } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
-import { replayOf, viewOf } from '#checks/lab/replay.ts';
-import { firstDivergence, measureNoise } from '#checks/compare/index.ts';
-import { FLOAT32_RESOLUTION } from '#core/stats/index.ts';
 import { ROUTE_IDS, type Request, type RouteId } from '#core/request/index.ts';
-import type { Failure } from '#checks/lab/result.ts';
-import type { Transcript } from '#core/transcript/index.ts';
-import { coldPrompt } from './cold-prompt.ts';
+import { settled } from '#checks/lab/settled.ts';
+import { coldWarm } from './cold-and-warm.ts';
 import { seeds } from './seeds.ts';
 
 const MAX_TOKENS = 32;
@@ -29,24 +25,19 @@ const repeated: Claim = {
   laws: ['same-ids', 'same-text'],
   async run(lab): Promise<Outcome> {
     const cases: Compared[] = [];
-    const groups: Transcript[][] = [];
     for (const route of lab.served(ROUTE_IDS)) {
       for (const request of requests(lab, 'repeated', 14, route)) {
         const truth = await lab.truthOn(request, route);
-        const group: Transcript[] = [];
         for (let repeat = 0; repeat < (route === 'raw' ? 3 : 1); repeat++) {
           for (const mode of lab.modes) {
-            const transcript = await lab.run({ request, route, mode, repeat }, route === 'raw' ? { logProbs: true } : {});
-            cases.push({ transcript, truth });
-            group.push(transcript);
+            cases.push({ transcript: await lab.run({ request, route, mode, repeat }), truth });
           }
         }
-        if (route === 'raw') groups.push(group);
       }
     }
-    lab.noise = measureNoise(groups);
+    const noise = await lab.noise();
     return compared(lab, repeated.id, 'same-ids', cases, 'answers', {
-      notes: [`noise ≤ ${lab.noise.e.toPrecision(1)} nat over ${lab.noise.positions} tokens`],
+      notes: [`noise ≤ ${noise.e.toPrecision(1)} nat over ${noise.positions} tokens`],
     });
   },
 };
@@ -121,7 +112,7 @@ const equalRows: Claim = {
     const cases: Compared[] = [];
     for (const request of requests(lab, 'equal', 6)) {
       const truth = await lab.truth(request);
-      const row = await Promise.all(Array.from({ length: 8 }, (_, repeat) => lab.run({ request, route: 'raw', mode: lab.mode, repeat })));
+      const row = await settled(Array.from({ length: 8 }, (_, repeat) => lab.run({ request, route: 'raw', mode: lab.mode, repeat })));
       cases.push(...row.map((transcript) => ({ transcript, truth })));
     }
     return compared(lab, equalRows.id, 'batch-invariance', cases, 'answers, 8 equal at once');
@@ -146,56 +137,6 @@ const order: Claim = {
     return compared(lab, order.id, 'same-ids', cases, 'answers in another order');
   },
 };
-
-const coldWarm: Claim = {
-  id: 'cold-and-warm',
-  suite: 'determinism',
-  statement: 'A prompt that the server never saw gets the same answer, with the same log-probabilities, as when its KV blocks are reused.',
-  routes: ['raw'],
-  laws: ['cold-equals-warm'],
-  async run(lab): Promise<Outcome> {
-    const failures: Failure[] = [];
-    const prompts = Array.from({ length: lab.count(8) }, (_, i) => coldPrompt(lab, i));
-    const reusedBefore = await reusedBlocks(lab);
-    let largest = 0;
-    for (const request of prompts) {
-      const run = (repeat: number) => lab.run({ request, route: 'raw', mode: lab.mode, repeat }, { logProbs: true });
-      const cold = await run(0);
-      for (const warm of [await run(1), await run(2)]) {
-        const at = firstDivergence(cold.ids, warm.ids);
-        const n = at < 0 ? cold.ids.length : at;
-        let gap = 0;
-        for (let i = 0; i < Math.min(n, cold.logProbs.length, warm.logProbs.length); i++)
-          gap = Math.max(gap, Math.abs(cold.logProbs[i]! - warm.logProbs[i]!));
-        largest = Math.max(largest, gap);
-        const differs =
-          at >= 0
-            ? `from token ${at} on the first call differs from call ${warm.case.repeat + 1}`
-            : gap > FLOAT32_RESOLUTION
-              ? `log-probabilities of the first call and of call ${warm.case.repeat + 1} differ by ${gap.toPrecision(2)}`
-              : undefined;
-        if (differs !== undefined)
-          failures.push({
-            law: 'cold-equals-warm',
-            code: at >= 0 ? 'ids' : 'log-probs',
-            text: differs,
-            case: viewOf(warm.case),
-            replay: replayOf(lab, coldWarm.id),
-          });
-        if (cold.ids.length === 0 && cold.errors.length > 0)
-          failures.push({ law: 'answers-at-all', code: 'error', text: cold.errors[0]!.message, case: viewOf(cold.case) });
-      }
-    }
-    const reusedAfter = await reusedBlocks(lab);
-    const reused = reusedBefore === undefined || reusedAfter === undefined ? undefined : reusedAfter - reusedBefore;
-    const notes = [`largest gap ${largest.toPrecision(1)} nat`, reused === undefined ? 'reuse unknown' : `${reused} blocks reused`];
-    return structural(reused === 0 ? 0 : prompts.length, 'prompts cold and warm', failures.slice(0, 5), { notes });
-  },
-};
-
-async function reusedBlocks(lab: Lab): Promise<number | undefined> {
-  return (await lab.metrics())?.get('nv_trt_llm_kv_cache_block_metrics', { kv_cache_block_type: 'reused' });
-}
 
 const restart: Claim = {
   id: 'after-a-restart',

@@ -1,6 +1,8 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
+import { unanswered } from '#checks/lab/compare-one.ts';
 import { NOT_DECOUPLED, notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
+import { replayOf } from '#checks/lab/replay.ts';
 import { pollUntil } from '#core/deadline/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { COUNT, EMPTY_FINAL, ensemble, streaming } from '../protocol/requests.ts';
@@ -13,21 +15,28 @@ const readyIsTrue: Claim = {
   routes: ['ensemble'],
   laws: ['ready-is-true'],
   async run(lab): Promise<Outcome> {
+    if (lab.served(['ensemble']).length === 0) return notServed(lab.parts.notServed.get('ensemble')!);
     const failures: Failure[] = [];
     const prompts = lab.plan.draw('ready', lab.count(10, 6));
+    let asked = 0;
     for (const p of prompts) {
       const ready = (await http(lab.parts.endpoints.http, { path: '/v2/health/ready' })).status === 200;
+      if (!ready) continue;
+      asked++;
       const t = await lab.run({ request: requestOf(p, { maxTokens: 8 }), route: 'ensemble', mode: lab.mode, repeat: 0 });
-      if (ready && (t.errors.length > 0 || t.ending !== 'complete')) {
+      const missing = unanswered(t, lab);
+      if (missing !== undefined) {
         failures.push({
           law: 'ready-is-true',
           code: 'ready-but-dead',
-          text: `/v2/health/ready says 200, yet the ensemble gives ${t.errors[0]?.message ?? t.ending}`,
+          text: `/v2/health/ready says 200, yet ${missing.text}`,
+          replay: replayOf(lab, readyIsTrue.id, t.case.request),
         });
         break;
       }
     }
-    return structural(prompts.length, 'answers while ready', failures);
+    const never = prompts.length - asked;
+    return structural(asked, 'answers while ready', failures, { notes: never > 0 ? [`${never} times it was not ready`] : [] });
   },
 };
 
@@ -46,6 +55,8 @@ const unload: Claim = {
     using client = new PlainGrpc(lab.parts.endpoints.grpc);
     const canary = inferMessage(ensemble(COUNT, 24, [streaming], { parameters: EMPTY_FINAL }));
     const whole = await client.stream([canary]);
+    if (whole.messages.some((m) => m.error !== '') || whole.messages.at(-1)?.final !== true)
+      fail('no-answer', `before anything was unloaded the ensemble gave ${JSON.stringify(whole.messages.at(-1)?.error ?? whole.details)}`);
     const running = client.stream([canary], 30_000);
     const unloaded = await client.call('RepositoryModelUnload', { model_name: 'ensemble' });
     try {

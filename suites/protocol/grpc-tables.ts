@@ -1,18 +1,19 @@
 /** What a gRPC client sees of a Triton core: literals observed on running servers (docs/observed.md), by name. */
 import { type Tensor, int32Values } from '#wire/protocol/tensors.ts';
 import { COUNT, EMPTY_FINAL, SILENCE, bool, bytes, ensemble, int32, preprocessing, raw, streaming } from './requests.ts';
+import type { TableRow } from './table-claim.ts';
 import { type Infer, inferMessage } from './wire.ts';
 
-export interface RpcCase {
-  readonly name: string;
+export interface RpcCase extends TableRow {
   readonly rpc: string;
   readonly request: unknown;
   readonly code: string;
   readonly details?: unknown;
   readonly body?: unknown;
-  /** Changes the server (loads, unloads, settings): only on targets that this run owns. */
-  readonly changes?: true;
 }
+
+/** A row that only the tiny checkpoint and its repository can answer so. */
+const tiny = <C extends TableRow>(row: C): C => ({ ...row, tiny: true });
 
 const ok = (name: string, rpc: string, request: unknown, body?: unknown): RpcCase => ({ name, rpc, request, code: 'OK', ...(body === undefined ? {} : { body }) });
 const fails = (name: string, rpc: string, request: unknown, code: string, details: unknown): RpcCase => ({ name, rpc, request, code, details });
@@ -33,10 +34,10 @@ export const SERVER_RPCS: readonly RpcCase[] = [
   fails('a version that is no number', 'ModelReady', { name: 'ensemble', version: 'abc' }, 'INVALID_ARGUMENT', "failed to get model version from specified version string 'abc' (details: stol), version should be an integral value > 0"),
   fails('a negative version', 'ModelReady', { name: 'ensemble', version: '-3' }, 'INVALID_ARGUMENT', "invalid model version specified '-3' , version should be an integral value > 0"),
   ok('metadata of the ensemble', 'ModelMetadata', { name: 'ensemble' }, { name: 'ensemble', versions: ['1'], platform: 'ensemble' }),
-  ok('metadata of the raw model', 'ModelMetadata', { name: 'tensorrt_llm' }, { name: 'tensorrt_llm', platform: 'python', inputs: (v: any[]) => v.some((i) => i.name === 'input_ids' && i.datatype === 'INT32' && i.shape.join() === '-1,-1') }),
+  tiny(ok('metadata of the raw model', 'ModelMetadata', { name: 'tensorrt_llm' }, { name: 'tensorrt_llm', platform: 'python', inputs: (v: any[]) => v.some((i) => i.name === 'input_ids' && i.datatype === 'INT32' && i.shape.join() === '-1,-1') })),
   fails('metadata of an unknown model', 'ModelMetadata', { name: 'nope' }, 'NOT_FOUND', "Request for unknown model: 'nope' is not found"),
   fails('metadata of an unknown version', 'ModelMetadata', { name: 'ensemble', version: '7' }, 'NOT_FOUND', "Request for unknown model: 'ensemble' version 7 is not found"),
-  ok('config as normalised', 'ModelConfig', { name: 'preprocessing' }, { config: { name: 'preprocessing', backend: 'python', max_batch_size: 8, version_policy: { latest: { num_versions: 1 } }, instance_group: [{ name: 'preprocessing_0', kind: 'KIND_CPU', count: 1 }] } }),
+  tiny(ok('config as normalised', 'ModelConfig', { name: 'preprocessing' }, { config: { name: 'preprocessing', backend: 'python', max_batch_size: 8, version_policy: { latest: { num_versions: 1 } }, instance_group: [{ name: 'preprocessing_0', kind: 'KIND_CPU', count: 1 }] } })),
   ok('config of the ensemble has its steps', 'ModelConfig', { name: 'ensemble' }, { config: { platform: 'ensemble', instance_group: [], ensemble_scheduling: { step: (s: any[]) => s.map((x) => x.model_name).join() === 'preprocessing,tensorrt_llm,postprocessing' } } }),
   ok('the raw model is decoupled', 'ModelConfig', { name: 'tensorrt_llm' }, { config: { model_transaction_policy: { decoupled: true } } }),
   fails('config of an unknown model', 'ModelConfig', { name: 'nope' }, 'NOT_FOUND', "Request for unknown model: 'nope' is not found"),
@@ -72,7 +73,7 @@ export const INFER_ERRORS: readonly RpcCase[] = [
   infer('wrong shape', { model: PRE, inputs: [bytes('QUERY', [1, 2], ['a', 'b']), length] }, 'INVALID_ARGUMENT', /^\[request id: <id_unknown>\] unexpected shape for input 'QUERY' for model 'preprocessing'\. Expected \[-1,1\], got \[1,2\]\. NOTE: Setting a non-zero max_batch_size/),
   infer('the request id is in the text', { model: PRE, id: 'mine', inputs: [bytes('QUERY', [1, 2], ['a', 'b']), length] }, 'INVALID_ARGUMENT', /^\[request id: mine\] unexpected shape/),
   infer('batch sizes that differ', { model: PRE, inputs: [bytes('QUERY', [2, 1], ['a', 'b']), length] }, 'INVALID_ARGUMENT', /input '\w+' batch size does not match other inputs for 'preprocessing'$/),
-  infer('a batch too large', preprocessing(Array.from({ length: 9 }, () => 'x'), Array.from({ length: 9 }, () => 1)), 'INVALID_ARGUMENT', /inference request batch-size must be <= 8 for 'preprocessing'$/),
+  tiny(infer('a batch too large', preprocessing(Array.from({ length: 9 }, () => 'x'), Array.from({ length: 9 }, () => 1)), 'INVALID_ARGUMENT', /inference request batch-size must be <= 8 for 'preprocessing'$/)),
   infer('too few bytes', { model: PRE, inputs: [query, { ...length, data: new Uint8Array(3) }] }, 'INVALID_ARGUMENT', /input byte size mismatch for input 'REQUEST_OUTPUT_LEN' for model 'preprocessing'\. Expected 4, got 3$/),
   infer('too many bytes', { model: PRE, inputs: [query, { ...length, data: new Uint8Array(8) }] }, 'INVALID_ARGUMENT', /input byte size mismatch for input 'REQUEST_OUTPUT_LEN' for model 'preprocessing'\. Expected 4, got 8$/),
   infer('a BYTES element that runs past the end', { model: PRE, inputs: [{ ...query, data: Uint8Array.of(10, 0, 0, 0, 97, 98, 99) }, length] }, 'INVALID_ARGUMENT', /incomplete string data for inference input 'QUERY', expecting string of length 10 but only 3 bytes available/),
@@ -84,8 +85,7 @@ export const INFER_ERRORS: readonly RpcCase[] = [
 ];
 
 /** One tensor of a unary answer, as numbers. */
-export interface TensorCase {
-  readonly name: string;
+export interface TensorCase extends TableRow {
   readonly request: Infer;
   /** name → [datatype, shape, values]; values are compared as INT32 unless the datatype says BYTES or FP32. */
   readonly outputs: Readonly<Record<string, readonly [string, readonly number[], readonly number[] | undefined]>>;
@@ -93,6 +93,7 @@ export interface TensorCase {
 
 export const PREPROCESSING: readonly TensorCase[] = [
   {
+    tiny: true,
     name: 'every output has its dtype and shape',
     request: preprocessing(['hi'], [7]),
     outputs: {
@@ -101,18 +102,17 @@ export const PREPROCESSING: readonly TensorCase[] = [
       REQUEST_OUTPUT_LEN: ['INT32', [1, 1], [7]], OUT_END_ID: ['INT32', [1, 1], [1]], OUT_PAD_ID: ['INT32', [1, 1], [2]],
     },
   },
-  { name: 'an empty prompt is BOS alone', request: preprocessing([''], [7]), outputs: { INPUT_ID: ['INT32', [1, 1], [0]], REQUEST_INPUT_LEN: ['INT32', [1, 1], [1]] } },
-  { name: 'BOS written in the prompt is doubled, EOS becomes the control token', request: preprocessing(['<|bos|><|eos|>'], [7]), outputs: { INPUT_ID: ['INT32', [1, 3], [0, 0, 1]] } },
+  { tiny: true, name: 'an empty prompt is BOS alone', request: preprocessing([''], [7]), outputs: { INPUT_ID: ['INT32', [1, 1], [0]], REQUEST_INPUT_LEN: ['INT32', [1, 1], [1]] } },
+  { tiny: true, name: 'BOS written in the prompt is doubled, EOS becomes the control token', request: preprocessing(['<|bos|><|eos|>'], [7]), outputs: { INPUT_ID: ['INT32', [1, 3], [0, 0, 1]] } },
   { name: 'the output length is passed unchecked', request: preprocessing(['x'], [-5]), outputs: { REQUEST_OUTPUT_LEN: ['INT32', [1, 1], [-5]] } },
   { name: "a client's end and pad ids win", request: preprocessing(['x'], [1], [int32('END_ID', [1, 1], [9]), int32('PAD_ID', [1, 1], [8])]), outputs: { OUT_END_ID: ['INT32', [1, 1], [9]], OUT_PAD_ID: ['INT32', [1, 1], [8]], DECODER_INPUT_ID: ['INT32', [1, 1], [8]] } },
   { name: 'an empty stop word gives the layout [B,2,1]', request: preprocessing(['x'], [1], [bytes('STOP_WORDS_DICT', [1, 1], [''])]), outputs: { STOP_WORDS_IDS: ['INT32', [1, 2, 1], [0, -1]] } },
-  { name: 'special text as a stop word is its id', request: preprocessing(['x'], [1], [bytes('STOP_WORDS_DICT', [1, 2], ['<|eos|>', ''])]), outputs: { STOP_WORDS_IDS: ['INT32', [1, 2, 1], [1, 1]] } },
-  { name: 'a batch is padded with the pad id', request: preprocessing(['<|user|><|user|>', ''], [1, 1]), outputs: { INPUT_ID: ['INT32', [2, 3], [0, 4, 4, 0, 2, 2]], REQUEST_INPUT_LEN: ['INT32', [2, 1], [3, 1]] } },
+  { tiny: true, name: 'special text as a stop word is its id', request: preprocessing(['x'], [1], [bytes('STOP_WORDS_DICT', [1, 2], ['<|eos|>', ''])]), outputs: { STOP_WORDS_IDS: ['INT32', [1, 2, 1], [1, 1]] } },
+  { tiny: true, name: 'a batch is padded with the pad id', request: preprocessing(['<|user|><|user|>', ''], [1, 1]), outputs: { INPUT_ID: ['INT32', [2, 3], [0, 4, 4, 0, 2, 2]], REQUEST_INPUT_LEN: ['INT32', [2, 1], [3, 1]] } },
 ];
 
 /** What the messages of one stream must be, in order per request id. */
-export interface StreamCase {
-  readonly name: string;
+export interface StreamCase extends TableRow {
   readonly requests: readonly Infer[];
   readonly messages: unknown;
   readonly code?: string;
@@ -129,14 +129,14 @@ const rawStreaming = (ids: readonly number[], n: number, more: readonly Tensor[]
 const PROMPT = [0, 4, 508, 270, 439, 19, 5];
 
 export const STREAMS: readonly StreamCase[] = [
-  { name: 'max_tokens ends the ensemble on its last text, without an empty message', requests: [ensemble(COUNT, 3, [streaming])], messages: everyFinal([false, false, true]) },
-  { name: 'the same with the empty-final parameter', requests: [ensemble(COUNT, 3, [streaming], { parameters: EMPTY_FINAL })], messages: everyFinal([false, false, true]) },
-  { name: 'EOS at once gives the ensemble one empty text, final', requests: [ensemble(SILENCE, 9, [streaming], { parameters: EMPTY_FINAL })], messages: [{ final: true, error: '', outputs: outs(['text_output']), model: 'ensemble', version: '1' }] },
-  { name: 'raw gives one id per message, the last one final', requests: [rawStreaming(PROMPT, 2, [int32('min_tokens', [1, 1], [2])], { parameters: EMPTY_FINAL })], messages: (ms: any[]) => ms.length === 2 && ms.every((m) => tokens(m) === '1,1,1:1') && ms[0].final === false && ms[1].final === true },
-  { name: 'raw ends by EOS with an extra empty message', requests: [rawStreaming(PROMPT, 60, [], { parameters: EMPTY_FINAL })], messages: (ms: any[]) => ms.length > 1 && tokens(ms.at(-1)) === '1,1,0:0' && ms.at(-1).final === true && ms.slice(0, -1).every((m) => m.final === false && tokens(m) === '1,1,1:1') },
-  { name: 'ensemble responses carry the sequence parameters', requests: [ensemble(COUNT, 1, [streaming])], messages: [{ parameters: { sequence_id: '0', sequence_start: false, sequence_end: false, triton_final_response: true } }] },
-  { name: 'a request id comes back in every message', requests: [ensemble(COUNT, 2, [streaming], { id: 'q7' })], messages: [{ id: 'q7' }, { id: 'q7' }] },
-  { name: 'an unknown model is an error inside the stream, which goes on', requests: [{ model: 'nope', id: 'bad', inputs: [] }, ensemble(COUNT, 1, [streaming], { id: 'good' })],
+  { tiny: true, name: 'max_tokens ends the ensemble on its last text, without an empty message', requests: [ensemble(COUNT, 3, [streaming])], messages: everyFinal([false, false, true]) },
+  { tiny: true, name: 'the same with the empty-final parameter', requests: [ensemble(COUNT, 3, [streaming], { parameters: EMPTY_FINAL })], messages: everyFinal([false, false, true]) },
+  { tiny: true, name: 'EOS at once gives the ensemble one empty text, final', requests: [ensemble(SILENCE, 9, [streaming], { parameters: EMPTY_FINAL })], messages: [{ final: true, error: '', outputs: outs(['text_output']), model: 'ensemble', version: '1' }] },
+  { tiny: true, name: 'raw gives one id per message, the last one final', requests: [rawStreaming(PROMPT, 2, [int32('min_tokens', [1, 1], [2])], { parameters: EMPTY_FINAL })], messages: (ms: any[]) => ms.length === 2 && ms.every((m) => tokens(m) === '1,1,1:1') && ms[0].final === false && ms[1].final === true },
+  { tiny: true, name: 'raw ends by EOS with an extra empty message', requests: [rawStreaming(PROMPT, 60, [], { parameters: EMPTY_FINAL })], messages: (ms: any[]) => ms.length > 1 && tokens(ms.at(-1)) === '1,1,0:0' && ms.at(-1).final === true && ms.slice(0, -1).every((m) => m.final === false && tokens(m) === '1,1,1:1') },
+  { tiny: true, name: 'ensemble responses carry the sequence parameters', requests: [ensemble(COUNT, 1, [streaming])], messages: [{ parameters: { sequence_id: '0', sequence_start: false, sequence_end: false, triton_final_response: true } }] },
+  { tiny: true, name: 'a request id comes back in every message', requests: [ensemble(COUNT, 2, [streaming], { id: 'q7' })], messages: [{ id: 'q7' }, { id: 'q7' }] },
+  { tiny: true, name: 'an unknown model is an error inside the stream, which goes on', requests: [{ model: 'nope', id: 'bad', inputs: [] }, ensemble(COUNT, 1, [streaming], { id: 'good' })],
     messages: (ms: any[]) => ms.length === 2 && ms.some((m) => m.id === 'bad' && m.error === "Request for unknown model: 'nope' is not found" && m.model === '' && m.final === undefined) && ms.some((m) => m.id === 'good' && m.final === true) },
   { name: 'an unknown input is an error inside the stream', requests: [ensemble(COUNT, 1, [bool('stop', [1, 1], [true])])], messages: [{ error: "unexpected inference input 'stop' for model 'ensemble'", final: undefined }] },
   { name: 'a model that is not decoupled gives one message, final', requests: [preprocessing(['x'], [1])], messages: [{ final: true, error: '', model: 'preprocessing' }] },
@@ -145,8 +145,8 @@ export const STREAMS: readonly StreamCase[] = [
   { name: 'text_input alone is refused by count', requests: [{ model: 'ensemble', inputs: [bytes('text_input', [1, 1], ['x'])] }], messages: [{ error: /expected number of inputs between 2 and \d+ but got 1 inputs for model 'ensemble'\. Got input\(s\) \['text_input'\], but missing required input\(s\) \['max_tokens'\]\. Please provide all required input\(s\)\.$/ }] },
   { name: 'an error of a step is named after the ensemble', requests: [ensemble('x', 1, [bytes('embedding_bias_words', [1, 2], ['a', 'b']), { name: 'embedding_bias_weights', datatype: 'FP32', shape: [1, 1], data: new Uint8Array(4) }])], messages: [{ error: /^in ensemble 'ensemble', Failed to process the request\(s\) for model 'preprocessing_0_0', message: AssertionError/, final: true }] },
   { name: 'stop for an unknown id is one flag-only final', requests: [raw([1], 0, [bool('stop', [1, 1], [true])], { id: 'nobody', parameters: EMPTY_FINAL })], messages: [{ final: true, error: '', outputs: [] }] },
-  { name: 'not streamed, one message with prompt and answer', requests: [raw(PROMPT, 2, [int32('end_id', [1, 1], [1]), int32('min_tokens', [1, 1], [2])])], messages: (ms: any[]) => ms.length === 1 && tokens(ms[0]) === '1,1,9:9' && ms[0].final === true },
-  { name: 'not streamed and without the prompt, one message with the answer', requests: [raw(PROMPT, 2, [int32('min_tokens', [1, 1], [2]), bool('exclude_input_in_output', [1, 1], [true])])], messages: (ms: any[]) => ms.length === 1 && tokens(ms[0]) === '1,1,2:2' },
-  { name: 'log-probabilities come when asked for', requests: [rawStreaming(PROMPT, 1, [bool('return_log_probs', [1, 1], [true])])], messages: [{ outputs: (o: any[]) => o.some((x) => x.name === 'output_log_probs' && x.datatype === 'FP32' && x.shape.join() === '1,1,1') && o.some((x) => x.name === 'cum_log_probs' && x.shape.join() === '1,1') }] },
-  { name: 'log-probabilities do not come unasked', requests: [rawStreaming(PROMPT, 1)], messages: [{ outputs: (o: any[]) => !o.some((x) => x.name.includes('log_probs')) }] },
+  { tiny: true, name: 'not streamed, one message with prompt and answer', requests: [raw(PROMPT, 2, [int32('end_id', [1, 1], [1]), int32('min_tokens', [1, 1], [2])])], messages: (ms: any[]) => ms.length === 1 && tokens(ms[0]) === '1,1,9:9' && ms[0].final === true },
+  { tiny: true, name: 'not streamed and without the prompt, one message with the answer', requests: [raw(PROMPT, 2, [int32('min_tokens', [1, 1], [2]), bool('exclude_input_in_output', [1, 1], [true])])], messages: (ms: any[]) => ms.length === 1 && tokens(ms[0]) === '1,1,2:2' },
+  { tiny: true, name: 'log-probabilities come when asked for', requests: [rawStreaming(PROMPT, 1, [bool('return_log_probs', [1, 1], [true])])], messages: [{ outputs: (o: any[]) => o.some((x) => x.name === 'output_log_probs' && x.datatype === 'FP32' && x.shape.join() === '1,1,1') && o.some((x) => x.name === 'cum_log_probs' && x.shape.join() === '1,1') }] },
+  { tiny: true, name: 'log-probabilities do not come unasked', requests: [rawStreaming(PROMPT, 1)], messages: [{ outputs: (o: any[]) => !o.some((x) => x.name.includes('log_probs')) }] },
 ];

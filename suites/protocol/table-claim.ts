@@ -2,8 +2,10 @@ import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { replayOf } from '#checks/lab/replay.ts';
+import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
+import { loadTokenizer } from '#wire/tokenizer/index.ts';
 
 export interface TableClaim<C> {
   readonly id: string;
@@ -15,8 +17,17 @@ export interface TableClaim<C> {
   check(c: C, lab: Lab): Promise<string | undefined>;
 }
 
+/** What rows of every table may say of themselves. */
+export interface TableRow {
+  readonly name: string;
+  /** Changes the server (loads, unloads, settings): only on targets that this run owns. */
+  readonly changes?: true;
+  /** Needs the tiny checkpoint or the model repository around it: their ids, answers, limits or configuration. */
+  readonly tiny?: true;
+}
+
 /** A claim whose cases are the rows of a table of observed literals; after each row the server must still be alive. */
-export function tableClaim<C extends { readonly name: string; readonly changes?: true }>(t: TableClaim<C>): Claim {
+export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
   return {
     id: t.id,
     suite: 'protocol',
@@ -26,7 +37,11 @@ export function tableClaim<C extends { readonly name: string; readonly changes?:
     async run(lab): Promise<Outcome> {
       const reason = t.unless?.(lab);
       if (reason !== undefined) return notServed(reason);
-      const rows = t.cases.filter((c) => lab.parts.owned || c.changes !== true);
+      const tiny = servesTiny(lab);
+      const rows = t.cases.filter((c) => (lab.parts.owned || c.changes !== true) && (tiny || c.tiny !== true));
+      const left = tiny ? 0 : t.cases.filter((c) => c.tiny === true).length;
+      const notes = left === 0 ? [] : [`${left} left out, they need the tiny checkpoint`];
+      if (rows.length === 0) return notServed('every exchange of this table needs the tiny checkpoint');
       const failures: Failure[] = [];
       for (const row of rows) {
         let text: string | undefined;
@@ -48,7 +63,15 @@ export function tableClaim<C extends { readonly name: string; readonly changes?:
             replay: replayOf(lab, t.id),
           });
       }
-      return structural(rows.length, 'exchanges as observed', failures);
+      return structural(rows.length, 'exchanges as observed', failures, { notes });
     },
   };
+}
+
+let tinyHash: string | undefined;
+
+function servesTiny({ tokenizer }: Lab): boolean {
+  if (tokenizer.dir === TINY_CHECKPOINT) return true;
+  tinyHash ??= loadTokenizer(TINY_CHECKPOINT).hash;
+  return tokenizer.hash === tinyHash;
 }

@@ -19,8 +19,8 @@ export function nothingIsFound(): void {
       routes: [],
       laws: ['faults-are-found'],
     },
-    async () => {
-      const { outcomes, failures } = await runSuite({});
+    async ({ signal }) => {
+      const { outcomes, failures } = await runSuite({}, { signal });
       return toClaimOutcome(structural(outcomes.size, 'claims held', named(failures)));
     },
   );
@@ -36,11 +36,10 @@ export function controls(): void {
       routes: [],
       laws: ['faults-are-found'],
     },
-    async () => {
+    async ({ signal }) => {
       const { outcomes, failures } = await runSuite(
         { profile: 'ideal' },
-        undefined,
-        ORDINARY_CLAIMS.filter((c) => c.suite !== 'protocol'),
+        { signal, claims: ORDINARY_CLAIMS.filter((c) => c.suite !== 'protocol') },
       );
       const gaps = [...outcomes].flatMap(([id, o]) =>
         (o.gaps ?? []).map((g) => ({ law: g.law, code: 'gap-met', text: `${id} met the gap ${g.id}` })),
@@ -57,10 +56,13 @@ export function controls(): void {
       routes: ['raw'],
       laws: ['batch-invariance'],
     },
-    async () => {
+    async ({ signal }) => {
       // The first one measures the noise by which the others judge.
       const claims = ['repeated', 'amid-neighbours', 'near-ties-amid-neighbours'].map((id) => ORDINARY_CLAIMS.find((c) => c.id === id)!);
-      const { outcomes, failures } = await runSuite({ faults: ['batch-size-changes-greedy-logits'], policy: 'margins' }, undefined, claims);
+      const { outcomes, failures } = await runSuite(
+        { faults: ['batch-size-changes-greedy-logits'], policy: 'margins' },
+        { signal, claims },
+      );
       const flips = [...outcomes.values()].reduce((sum, o) => sum + o.k, 0);
       const none =
         flips === 0
@@ -85,9 +87,9 @@ export function controls(): void {
       routes: ['raw', 'ensemble', 'generate'],
       laws: ['faults-are-found'],
     },
-    async () => {
+    async ({ signal }) => {
       using repository = unaryRepository();
-      const { outcomes, failures } = await runSuite({ repository: repository.path });
+      const { outcomes, failures } = await runSuite({ repository: repository.path }, { signal });
       const asked = [...outcomes.values()].filter((o) => o.notServed === undefined).length;
       const silent = [...outcomes]
         .filter(([, o]) => o.notServed === undefined && o.n === 0)

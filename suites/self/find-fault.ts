@@ -1,5 +1,6 @@
 import type { Outcome } from '#checks/lab/claim.ts';
 import { structural } from '#checks/lab/outcome.ts';
+import { FAULTS_VARIABLE } from '#core/config/index.ts';
 import { FAULTS, type Fault } from '#embedded/faults/index.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
@@ -8,7 +9,7 @@ import { runSuite } from './run-suite.ts';
 /** Test files among which the faults are dealt out, so that no worker is left alone with the long ones. */
 const SHARES = 6;
 
-export const ALL_FAULTS = process.env['LOCKSTEP_FAULTS'] === 'all';
+export const ALL_FAULTS = process.env[FAULTS_VARIABLE] === 'all';
 
 /**
  * The faults to look for: one for every law with `npm test`, which is to take less than a minute; all of them with
@@ -27,15 +28,18 @@ export function findFaults(share: 1 | 2 | 3 | 4 | 5 | 6): void {
         routes: [],
         laws: fault.caughtBy,
       },
-      async () => toClaimOutcome(await find(fault)),
+      async ({ signal }) => toClaimOutcome(await find(fault, signal)),
     );
   }
 }
 
-async function find(fault: Fault): Promise<Outcome> {
+async function find(fault: Fault, signal: AbortSignal): Promise<Outcome> {
   const [law] = fault.caughtBy;
   const named = (f: { readonly law: string; readonly code: string }) => f.law === law && f.code !== 'not-exercised';
-  const { outcomes, failures } = await runSuite({ faults: [fault.id], profile: fault.profile ?? 'default' }, (found) => found.some(named));
+  const { outcomes, failures } = await runSuite(
+    { faults: [fault.id], profile: fault.profile ?? 'default' },
+    { signal, enough: (found) => found.some(named) },
+  );
   const hit = failures.find(named);
   if (hit !== undefined) return structural(outcomes.size, 'claims run', [], { notes: [`by ${hit.law} in ${hit.claim}`] });
   const others = [...new Set(failures.map((f) => `${f.law} in ${f.claim}`))];

@@ -1,5 +1,6 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import type { Budget } from '#checks/lab/lab.ts';
+import { structural } from '#checks/lab/outcome.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 import { MODEL_REPOSITORY, PACKAGE_ROOT, type RunConfig, defaultSettings, toRunConfig } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
@@ -56,11 +57,19 @@ export interface SuiteRun {
   readonly failures: readonly (Failure & { readonly claim: string })[];
 }
 
-/** Runs the ordinary claims on an embedded server of their own, until all ran or `enough` says so. */
+export interface SuiteOptions {
+  /** Ends the run, and what it has begun. */
+  readonly signal: AbortSignal;
+  /** All of the ordinary ones when absent. */
+  readonly claims?: readonly Claim[];
+  /** True once nothing more has to be run. */
+  readonly enough?: (failures: SuiteRun['failures']) => boolean;
+}
+
+/** Runs the ordinary claims on an embedded server of their own. */
 export async function runSuite(
   change: Partial<RunConfig> & Partial<Pick<EmbeddedOptions, 'repository'>>,
-  enough: (failures: SuiteRun['failures']) => boolean = () => false,
-  claims: readonly Claim[] = ORDINARY_CLAIMS,
+  { signal, claims = ORDINARY_CLAIMS, enough = () => false }: SuiteOptions,
 ): Promise<SuiteRun> {
   const { repository = MODEL_REPOSITORY, ...settings } = change;
   const config: RunConfig = { ...toRunConfig(defaultSettings(), PACKAGE_ROOT), ...settings };
@@ -73,10 +82,12 @@ export async function runSuite(
     budget: SMALL,
     deadlineMs: CASE_DEADLINE_MS,
   });
+  made.lab.signal = signal;
   const outcomes = new Map<string, Outcome>();
   const failures: (Failure & { claim: string })[] = [];
   for (const c of claims) {
-    const outcome = await runClaim(c, () => c.run(made.lab));
+    const outcome = await runClaim(() => c.run(made.lab));
+    signal.throwIfAborted();
     outcomes.set(c.id, outcome);
     const { alive, detail } = await server.health();
     const died = alive ? [] : [{ law: 'server-survives', code: 'server-died', text: detail }];
@@ -86,24 +97,19 @@ export async function runSuite(
   return { outcomes, failures };
 }
 
-/** What a claim throws is a failure of that claim, as in the ordinary run: by the law that it could not even ask. */
-async function runClaim(c: Claim, run: () => Promise<Outcome>): Promise<Outcome> {
+/** Errors that say something of the server. Any other, such as a mistake in a claim, breaks no law: it finds no fault. */
+const LAW_OF_ERROR: Readonly<Record<string, string>> = {
+  'no-answer': 'answers-at-all',
+  deadline: 'answers-at-all',
+  'server-died': 'server-survives',
+};
+
+/** What a claim throws is a failure of that claim, as in the ordinary run. */
+async function runClaim(run: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await run();
   } catch (thrown) {
-    const error = LockstepError.from(thrown);
-    return {
-      n: 0,
-      k: 1,
-      unit: '',
-      rate: false,
-      failures: [
-        {
-          law: error.code === 'no-answer' || error.code === 'deadline' ? 'answers-at-all' : (c.laws[0] ?? 'claim'),
-          code: error.code,
-          text: error.message,
-        },
-      ],
-    };
+    const { code, message } = LockstepError.from(thrown);
+    return structural(0, '', [{ law: LAW_OF_ERROR[code] ?? '', code, text: message }]);
   }
 }

@@ -5,11 +5,15 @@ import { failureOf } from '#checks/lab/judged.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { replayOf, viewOf } from '#checks/lab/replay.ts';
-import { ENGINE_RAN_ON, type Gap, gapFor, law } from '#checks/laws/index.ts';
+import { type Answer, ENGINE_RAN_ON, GAPS, type Gap, type Violation, gapFor, law } from '#checks/laws/index.ts';
 import type { Cancel } from '#checks/routes/index.ts';
 import type { Case, Request, RouteId } from '#core/request/index.ts';
-import type { Failure, GapCount } from '#checks/lab/result.ts';
+import type { Transcript } from '#core/transcript/index.ts';
+import type { Failure } from '#checks/lab/result.ts';
+import { gaugesWhile } from './gauges-while.ts';
+import { together } from './together.ts';
 
+const ANSWERS_AT_ALL = law('answers-at-all');
 const CANCEL_STOPS = law('cancel-stops');
 
 interface Scenario {
@@ -87,7 +91,7 @@ export const CANCELLATION: readonly Claim[] = SCENARIOS.map((s) => ({
   suite: 'streaming',
   statement: s.statement,
   routes: [s.route],
-  laws: ['cancel-stops', 'cancel-frees', 'neighbours-unchanged'],
+  laws: ['answers-at-all', 'cancel-stops', 'cancel-frees', 'neighbours-unchanged'],
   deadlineMs: 60_000,
   run: (lab) => runScenario(lab, s),
 }));
@@ -98,89 +102,91 @@ async function runScenario(lab: Lab, s: Scenario): Promise<Outcome> {
   const failures: Failure[] = [];
   const gaps = new Map<Gap, number>();
   let inTime = 0;
+  let broken = 0;
   const tries = lab.count(3, 1);
   for (let i = 0; i < tries; i++) {
     const seen = await once(lab, s, i);
-    if (seen === 'too-late') continue;
-    inTime++;
+    if (seen === undefined) continue;
+    if (seen.inTime) inTime++;
+    else if (seen.failures.length > 0) broken++;
     if (seen.gap !== undefined) gaps.set(seen.gap, (gaps.get(seen.gap) ?? 0) + 1);
     failures.push(...seen.failures);
   }
-  const met: GapCount[] = [...gaps].map(([gap, n]) => ({ id: gap.id, law: gap.law, thread: gap.thread, met: n }));
-  const listed = expectedGap(lab, s.route);
-  return structural(inTime, 'cancels in time', failures, {
-    gaps: met,
-    gapsGone: listed !== undefined && inTime > 0 && met.length === 0 ? [listed] : [],
+  const held = inTime > 0 && !failures.some((f) => f.law === 'cancel-frees');
+  return structural(inTime + broken, 'cancels in time', failures, {
+    gaps: [...gaps].map(([gap, n]) => ({ id: gap.id, law: gap.law, thread: gap.thread, met: n })),
+    gapsGone: held ? listedGaps(lab, s.route).flatMap((gap) => (gaps.has(gap) ? [] : [gap.id])) : [],
   });
 }
 
-/** The gap that the profile lists for this route, if it does: the day it no longer shows, the run says so. */
-function expectedGap(lab: Lab, route: RouteId): string | undefined {
-  if (route === 'ensemble' || route === 'generate')
-    return lab.profile.core.ensembleCancelReachesRunningStep.value ? undefined : 'ensemble-cancel-runs-on';
-  if (route.startsWith('openai')) return lab.profile.openai.disconnectCancels.value ? undefined : 'openai-disconnect-runs-on';
-  return undefined;
+/** What the profile lists for this route: the day it no longer shows, the run says so. */
+function listedGaps(lab: Lab, route: RouteId): Gap[] {
+  return GAPS.filter((gap) => gap.law === 'cancel-frees' && gap.mode !== 'unary' && gap.routes.includes(route) && gap.listed(lab.profile));
 }
 
 interface Seen {
+  /** Whether the client left before the answer was whole; what is said of the server holds in either case. */
+  readonly inTime: boolean;
   /** The known gap that explains why the engine went on. */
   readonly gap: Gap | undefined;
   readonly failures: readonly Failure[];
 }
 
-async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | 'too-late'> {
-  const before = await untilIdle(lab);
+/** Tokens of each request that holds a slot; they run beside each other, so this is also their number of steps. */
+const FILLER_TOKENS = 120;
+
+/** Undefined when the pool has no prompt for the route. */
+async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | undefined> {
   const request = s.route === 'openai-completions' ? longByNature(lab, i) : victim(lab, s.route, i);
-  if (request === undefined) return 'too-late';
+  if (request === undefined) return undefined;
   const c: Case = { request, route: s.route, mode: 'stream', repeat: i };
   const neighbours = lab.plan.draw(`neighbours-${i}`, 2).map((p) => requestOf(p, { maxTokens: 24 }));
-  const truths = await Promise.all(neighbours.map((n) => lab.truth(n)));
-  // Known beforehand, so that what arrived can be held against it; only raw can be asked for an answer without EOS.
-  const truth = s.route === 'raw' && !s.queued ? await lab.truth(request) : undefined;
-  // The front end has no way to hold EOS back, so its answers are as long as they are.
-  const natural = s.route === 'openai-completions' ? (await lab.truth(request)).ids.length : Number.NaN;
+  await untilIdle(lab);
+  // Known beforehand, so that what arrives can be held against it, and so that a request which is refused is no cancel.
+  const [truth, ...truths] = await together([lab.truthOn(request, s.route), ...neighbours.map((n) => lab.truth(n))]);
   const start = await untilIdle(lab);
 
   const fillers = s.queued
-    ? Array.from({ length: before.maxRequests }, (_, f) =>
-        lab.run({
-          request: { ...victim(lab, 'raw', f + 1), limits: { maxTokens: 120, stopAtEos: false } },
-          route: 'raw',
-          mode: 'stream',
-          repeat: f,
-        }),
-      )
+    ? Array.from({ length: start.maxRequests }, (_, f) => {
+        const limits = { maxTokens: FILLER_TOKENS, stopAtEos: false };
+        return lab.run({ request: { ...victim(lab, 'raw', f + 1), limits }, route: 'raw', mode: 'stream', repeat: f });
+      })
     : [];
-  if (s.queued) await Promise.race([slotsTaken(lab, before.maxRequests), Promise.all(fillers)]);
   const beside = s.queued ? [] : neighbours.map((n) => lab.run({ request: n, route: 'raw', mode: 'stream', repeat: i }));
-  const transcript = await lab.runCancelled(c, s.cancel);
-  const besideDone = await Promise.all(beside);
-  const filled = await Promise.all(fillers);
+  const queued = s.queued ? slotsTaken(lab, start.maxRequests, fillers) : Promise.resolve(true);
+  const cancelled = queued.then(async () => ({
+    transcript: await lab.runCancelled(c, s.cancel),
+    atLeave: (await readGauges(lab)) ?? start,
+  }));
+  const [wasQueued, { transcript, atLeave }, besideDone, filled] = await together([queued, cancelled, together(beside), together(fillers)]);
   const after = await untilIdle(lab, 30_000);
 
-  const context = { ...lab.lawContext(truth), cancelAfter: s.cancel.how === 'stop-tensor' ? s.cancel.afterEvents : undefined };
-  const seenByClient = CANCEL_STOPS.applies(transcript, context) ? CANCEL_STOPS.check(transcript, context) : [];
-  if (seenByClient.length > 0) return { gap: undefined, failures: seenByClient.map((v) => failureOf(lab, s.id, transcript, v)) };
-
-  const asked = s.route === 'openai-completions' ? natural : request.limits.maxTokens;
-  const received = s.route === 'raw' ? transcript.ids.length : transcript.events;
-  if (received >= asked || (transcript.ending === 'complete' && s.cancel.how !== 'stop-tensor')) return 'too-late';
-
-  const fail = (law: string, code: string, text: string): Failure => ({
-    law,
+  const fail = (id: string, code: string, text: string): Failure => ({
+    law: id,
     code,
     text,
     case: viewOf(c),
     replay: replayOf(lab, s.id, c.request),
   });
-  const failures: Failure[] = [];
+  const byClient = seenByClient(lab, s, transcript, truth);
+  const failures: Failure[] = byClient.map((v) => failureOf(lab, s.id, transcript, v, truth));
+  const asked = truth.ids.length;
+  const received = s.route === 'raw' ? transcript.ids.length : transcript.events;
+  const whole = transcript.ending === 'complete' && s.cancel.how !== 'stop-tensor';
   const steps = after.iteration - start.iteration;
-  // Alone, an answer that nobody stops takes one step per token; fillers run beside each other, 120 steps in all.
-  const others = s.queued ? 120 : 0;
+  // Alone, an answer that nobody stops takes one step per token.
+  const others = s.queued ? FILLER_TOKENS : 0;
+  // A client that got no processor for a while reads its first events when the engine has long come to its end.
+  const overBeforeLeaving = atLeave.iteration - start.iteration >= others + asked * 0.9 - 1;
+  const inTime = received < asked && !whole && wasQueued && !overBeforeLeaving;
+  const seen = [...besideDone, ...filled].reduce((sum, t) => sum + t.ids.length, received);
+  if (steps === 0 && seen > 0)
+    failures.push(fail('cancel-frees', 'gauges-stand-still', `${seen} tokens came in all, and iteration_counter did not move`));
   let gap: Gap | undefined;
-  if (steps > others + asked / 2) {
+  const wentOn = after.iteration - atLeave.iteration;
+  if (inTime && byClient.length === 0 && steps > others + asked / 2 && wentOn > asked / 10) {
     const toItsEnd = steps >= others + asked * 0.9 - 1;
-    const text = `the client left after ${received} of ${asked} tokens, but the engine went on for ${steps} steps`;
+    const text = `the client left after ${received} of ${asked} tokens, but the engine made ${steps} steps, ${wentOn} of them afterwards`;
     const code = toItsEnd ? ENGINE_RAN_ON : 'stopped-late';
     gap = gapFor(transcript, { law: 'cancel-frees', code, text }, lab.lawContext());
     if (gap === undefined) failures.push(fail('cancel-frees', code, text));
@@ -198,12 +204,39 @@ async function once(lab: Lab, s: Scenario, i: number): Promise<Seen | 'too-late'
       );
   }
   for (const t of filled) {
-    if (t.ids.length !== 120)
-      failures.push(fail('neighbours-unchanged', 'neighbour-cut', `a request that held a slot gave ${t.ids.length} of 120 ids`));
+    if (t.ids.length !== FILLER_TOKENS)
+      failures.push(
+        fail('neighbours-unchanged', 'neighbour-cut', `a request that held a slot gave ${t.ids.length} of ${FILLER_TOKENS} ids`),
+      );
   }
-  if (s.queued && transcript.ids.length > 0)
+  if (s.queued && wasQueued && transcript.ids.length > 0)
     failures.push(fail('cancel-frees', 'ran-while-queued', `a request cancelled in the queue still gave ${transcript.ids.length} ids`));
-  return { gap, failures };
+  return { inTime, gap, failures };
+}
+
+/** An exchange that failed is no cancel; of any other, what arrived must be a beginning of the answer. */
+function seenByClient(lab: Lab, s: Scenario, t: Transcript, truth: Answer): readonly Violation[] {
+  const unanswered = ANSWERS_AT_ALL.applies(t, lab.lawContext(truth)) ? ANSWERS_AT_ALL.check(t, lab.lawContext(truth)) : [];
+  if (unanswered.length > 0) return unanswered;
+  const [error] = t.errors;
+  if (error !== undefined)
+    return [{ law: 'answers-at-all', code: 'error', text: `before this client left it got ${error.code}: ${error.message}` }];
+  const texts = lab.profile.models.streamedTextHoldsBackPartialCharacters.value ? [truth.text] : [truth.text, decodedAlone(lab, truth)];
+  const text = texts.find((whole) => whole.startsWith(t.text)) ?? truth.text;
+  const context = {
+    ...lab.lawContext({ ...truth, text }),
+    cancelAfter: s.cancel.how === 'stop-tensor' ? s.cancel.afterEvents : undefined,
+  };
+  if (!CANCEL_STOPS.applies(t, context)) return [];
+  const found = CANCEL_STOPS.check(t, context);
+  // The law, which knows no release, lets every text with U+FFFD pass.
+  if (found.length > 0 || s.route === 'raw' || text.startsWith(t.text)) return found;
+  return [{ law: 'cancel-stops', code: 'not-a-beginning', text: `${JSON.stringify(t.text)} is no beginning of the answer` }];
+}
+
+/** What a release streams that decodes every id by itself (gap chunk-decoded-alone). */
+function decodedAlone(lab: Lab, { ids }: Answer): string {
+  return ids.map((id) => lab.tokenizer.decode([id], { skipSpecialTokens: true })).join('');
 }
 
 /** On the front end nothing holds EOS back, so the prompt must be one whose answer is long by itself. */
@@ -213,11 +246,10 @@ function longByNature(lab: Lab, i: number): Request | undefined {
   return prompt && requestOf(prompt, { maxTokens: lab.parts.budget.longTokens }, `-long-${i}`);
 }
 
-async function slotsTaken(lab: Lab, max: number): Promise<void> {
-  for (let i = 0; i < 2000; i++) {
-    const g = await readGauges(lab);
-    if (g !== undefined && g.active >= max) return;
-  }
+/** Resolves once they hold all slots; with false when they ended before that was seen. */
+async function slotsTaken(lab: Lab, max: number, fillers: readonly Promise<unknown>[]): Promise<boolean> {
+  for await (const { gauges } of gaugesWhile(lab, Promise.allSettled(fillers))) if (gauges.active >= max) return true;
+  return false;
 }
 
 function leftBehind(after: EngineGauges): string[] {

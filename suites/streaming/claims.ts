@@ -6,10 +6,12 @@ import { NOT_DECOUPLED, notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { ROUTES } from '#checks/routes/index.ts';
 import { type Law, judge, law } from '#checks/laws/index.ts';
+import { nowNs } from '#core/clock/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
 import { deriveSeed } from '#core/seed/index.ts';
 import type { Request, RouteId } from '#core/request/index.ts';
-import { FLAG } from '#core/transcript/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
+import { asItGoes } from './as-it-goes.ts';
 import { CANCELLATION } from './cancellation.ts';
 import { interleaved } from './interleaved.ts';
 import { STRATA, type Stratum } from './strata.ts';
@@ -39,6 +41,11 @@ const STREAM_LAWS: readonly string[] = [
   'usage-counts',
 ];
 
+/** Time for the properties of all strata of one route together; seconds are enough where nothing hangs. */
+const PROPERTIES_MS = 60_000;
+/** A property looks at its time between runs only, and one run may wait for three exchanges (30 s each) in vain. */
+const STREAMS_DEADLINE_MS = PROPERTIES_MS + 100_000;
+
 const ROUTE_LIST: readonly RouteId[] = ['raw', 'ensemble', 'generate', 'openai-completions', 'openai-chat'];
 
 function lawsOn(route: RouteId): Law[] {
@@ -57,19 +64,48 @@ const streams: readonly Claim[] = ROUTE_LIST.map((route) => {
     statement: `Every stream of ${route} obeys the laws of streams: how it is cut, how it ends, what it adds up to.`,
     routes: [route],
     laws: laws.map((l) => l.id),
+    deadlineMs: STREAMS_DEADLINE_MS,
     async run(lab): Promise<Outcome> {
       if (lab.served([route]).length === 0) return notServed(lab.parts.notServed.get(route)!);
       const seen: Judged[] = [];
       const shrunk: Failure[] = [];
-      for (const stratum of STRATA) shrunk.push(...(await property(lab, id, route, stratum, laws, seen)));
-      const all = judged(lab, id, seen, laws, 'streams');
+      const notes: string[] = [];
+      const endNs = nowNs() + PROPERTIES_MS * 1e6;
+      for (const stratum of STRATA) {
+        const leftMs = Math.max(1, (endNs - nowNs()) / 1e6);
+        const found = await property(lab, { id, route, stratum, laws, leftMs, seen }).catch((thrown: unknown) => {
+          if (shrunk.length === 0) throw thrown;
+          // A counter-example that is there already says more than what broke after it.
+          return { failures: [], notes: [`${stratum.id}: ${LockstepError.from(thrown).message}`] };
+        });
+        shrunk.push(...found.failures);
+        notes.push(...found.notes);
+      }
+      const all = judged(lab, id, seen, laws, 'streams', { notes });
       return shrunk.length > 0 ? { ...all, failures: [...shrunk, ...all.failures.filter((f) => f.code === 'not-exercised')] } : all;
     },
   };
 });
 
-/** One fast-check property; gives the shrunk counter-example as failures, and puts every judged stream into `seen`. */
-async function property(lab: Lab, id: string, route: RouteId, stratum: Stratum, laws: readonly Law[], seen: Judged[]): Promise<Failure[]> {
+interface Property {
+  readonly id: string;
+  readonly route: RouteId;
+  readonly stratum: Stratum;
+  readonly laws: readonly Law[];
+  readonly leftMs: number;
+  /** Every judged stream is put in here. */
+  readonly seen: Judged[];
+}
+
+/**
+ * One fast-check property; gives the shrunk counter-example as failures.
+ *
+ * Errors: whatever broke a run before a law could speak (`no-answer`), and `property-broke` when no run ended.
+ */
+async function property(
+  lab: Lab,
+  { id, route, stratum, laws, leftMs, seen }: Property,
+): Promise<{ readonly failures: readonly Failure[]; readonly notes: readonly string[] }> {
   let last: Failure[] = [];
   const check = async (request: Request): Promise<boolean> => {
     if (ROUTES[route].cannotCarry({ request, route, mode: 'stream', repeat: 0 }) !== undefined) return true;
@@ -79,17 +115,29 @@ async function property(lab: Lab, id: string, route: RouteId, stratum: Stratum, 
     if (violations.length > 0) last = violations.map((v) => failureOf(lab, id, transcript, v.violation, truth));
     return violations.length === 0;
   };
+  const asked = lab.parts.budget.propertyRuns;
   const details = await fc.check(
     fc.asyncProperty(stratum.arbitrary(lab), async (drawn) => {
       const request = await stratum.request(lab, drawn);
       return request === undefined || check(request);
     }),
     // The same requests on every route: what raw answers is then asked once.
-    { seed: deriveSeed(lab.plan.seed, `streams-${stratum.id}`), numRuns: lab.parts.budget.propertyRuns, interruptAfterTimeLimit: 20_000 },
+    { seed: deriveSeed(lab.plan.seed, `streams-${stratum.id}`), numRuns: asked, interruptAfterTimeLimit: leftMs },
   );
-  if (!details.failed || last.length === 0) return [];
   const where = `stratum ${stratum.id}, fast-check seed ${details.seed}, path ${details.counterexamplePath ?? '-'}, shrunk ${details.numShrinks} times`;
-  return last.map((f) => ({ ...f, text: `${f.text} (${where})` }));
+  if (details.failed && last.length === 0) {
+    throw (
+      details.errorInstance ??
+      new LockstepError('property-broke', `no run of the property ended within ${Math.round(leftMs)} ms (${where})`, {
+        hint: 'The exchanges before it took all the time of this claim: look for what hangs.',
+      })
+    );
+  }
+  const short = !details.failed && (details.interrupted || details.numRuns < asked);
+  return {
+    failures: details.failed ? last.map((f) => ({ ...f, text: `${f.text} (${where})` })) : [],
+    notes: short ? [`${stratum.id}: ${details.numRuns} of ${asked} runs in the time there was`] : [],
+  };
 }
 
 const shortest: Claim = {
@@ -128,40 +176,6 @@ const shortest: Claim = {
       );
     }
     return judged(lab, 'one-token', cases, [law('length-ending'), law('final-flag-once'), law('no-empty-event')], 'cut streams');
-  },
-};
-
-/** Law: what a client waits for is the first token, not the last (NVIDIA/TensorRT-LLM users report both, class C). */
-const asItGoes: Claim = {
-  id: 'as-it-goes',
-  suite: 'streaming',
-  statement: 'A stream gives its answer as it is made: the first event comes long before the last.',
-  routes: ['raw', 'ensemble', 'generate', 'openai-completions'],
-  laws: ['streams-as-it-goes'],
-  async run(lab): Promise<Outcome> {
-    const failures: Failure[] = [];
-    const long = lab.plan.draw('as-it-goes', 1, (p) => p.long === true)[0] ?? lab.plan.draw('as-it-goes', 1)[0]!;
-    let n = 0;
-    for (const route of lab.served(asItGoes.routes)) {
-      const limits = route.startsWith('openai') ? { maxTokens: 100 } : { maxTokens: 100, minTokens: 100 };
-      // The best of three: a pause of this client may hold events back, a server that waits for the end always does.
-      const shares: number[] = [];
-      for (let repeat = 0; repeat < 3 && !(Math.min(...shares) < 0.5); repeat++) {
-        const t = await lab.run({ request: requestOf(long, limits, '-whole'), route, mode: 'stream', repeat });
-        const first = t.atNs[t.flags.findIndex((f) => (f & FLAG.role) === 0)];
-        if (t.events >= 20 && first !== undefined) shares.push(first / t.endedNs);
-      }
-      if (shares.length === 0) continue;
-      n++;
-      const share = Math.min(...shares);
-      if (share > 0.5)
-        failures.push({
-          law: 'streams-as-it-goes',
-          code: 'held-back',
-          text: `${route}: the first event of a long answer came after ${Math.round(share * 100)} % of the time, at best`,
-        });
-    }
-    return structural(n, 'routes', failures);
   },
 };
 

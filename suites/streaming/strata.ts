@@ -3,6 +3,9 @@ import type { Lab } from '#checks/lab/lab.ts';
 import { type PoolPrompt, requestOf } from '#checks/lab/plan.ts';
 import type { Request } from '#core/request/index.ts';
 
+/** A phrase of several tokens that no answer has: the one behind it in the list must work all the same. */
+const NEVER_SAID = 'zq zq zq';
+
 /** A generated case, before it is known what its answer looks like. */
 export interface Drawn {
   readonly prompt: PoolPrompt;
@@ -62,13 +65,13 @@ export const STRATA: readonly Stratum[] = [
       ),
     async request(lab, d) {
       const whole = await lab.truth(requestOf(d.prompt, { maxTokens: d.maxTokens }));
-      const id = whole.ids[d.stopAt % Math.max(1, whole.ids.length)];
-      if (id === undefined) return undefined;
-      const word = lab.tokenizer.decode([id]);
-      const again = lab.tokenizer.encode(word, { addSpecialTokens: false });
-      return again.length === 1 && again[0] === id
-        ? requestOf(d.prompt, { maxTokens: d.maxTokens, stopWords: [word] }, `-stop-${id}`)
-        : undefined;
+      const at = d.stopAt % Math.max(1, whole.ids.length);
+      const ids = whole.ids.slice(at, at + 1 + (d.stopAt % 2));
+      const word = lab.tokenizer.decode(ids);
+      // Only a phrase that is spelt with these very tokens can be met.
+      if (ids.length === 0 || lab.tokenizer.encode(word, { addSpecialTokens: false }).join() !== ids.join()) return undefined;
+      const stopWords = d.minTokens % 2 === 0 ? [word] : [NEVER_SAID, word];
+      return requestOf(d.prompt, { maxTokens: d.maxTokens, stopWords }, `-stop-${ids.join('-')}${stopWords.length > 1 ? '-second' : ''}`);
     },
   },
   {

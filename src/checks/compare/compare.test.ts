@@ -223,22 +223,13 @@ describe('policy', () => {
     const forgiven = (id: keyof typeof POLICIES) => VERDICTS.filter((v) => !failsUnder(POLICIES[id], v));
     expect(forgiven('exact')).toEqual(['identical']);
     expect(forgiven('margins')).toEqual(['identical', 'tie', 'near-tie', 'unjudged']);
-    expect(forgiven('margins-named')).toEqual(['identical', 'tie', 'near-tie']);
   });
 
-  test('counts what many comparisons prove', () => {
+  test('counts what many comparisons found', () => {
     const same = compareIds(accepted(0), { ids: accepted(0).ids }, options);
     const tie = compareIds(accepted(0), { ids: flipped }, options);
-    const found = tally([...Array.from({ length: 59 }, () => same), tie], 300, POLICIES.margins);
-    expect(found).toMatchObject({ n: 60, k: 0, worst: 'tie', counts: { identical: 59, tie: 1 } });
-    expect(found.divergenceBound).toBeCloseTo(0.077, 3);
-    expect(
-      tally(
-        Array.from({ length: 299 }, () => same),
-        30_000,
-        POLICIES.exact,
-      ).divergenceBound,
-    ).toBeLessThan(0.01);
+    const found = tally([...Array.from({ length: 59 }, () => same), tie]);
+    expect(found).toMatchObject({ n: 60, worst: 'tie', counts: { identical: 59, tie: 1, 'near-tie': 0 } });
   });
 });
 

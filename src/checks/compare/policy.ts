@@ -2,7 +2,7 @@ import type { Verdict } from './types.ts';
 
 /** Which verdicts fail a run, and for whom: data, so that a report can quote it. */
 export interface Policy {
-  readonly id: 'exact' | 'margins' | 'margins-named';
+  readonly id: 'exact' | 'margins';
   readonly meaning: string;
   readonly fails: readonly Verdict[];
 }
@@ -17,11 +17,6 @@ export const POLICIES: Readonly<Record<Policy['id'], Policy>> = {
     id: 'margins',
     meaning: 'a flip at a tie or near tie is noise; what cannot be judged is reported',
     fails: ['unexplained', 'structural', 'contaminated'],
-  },
-  'margins-named': {
-    id: 'margins-named',
-    meaning: 'a flip at a tie or near tie is noise; what cannot be judged fails',
-    fails: ['unjudged', 'unexplained', 'structural', 'contaminated'],
   },
 };
 

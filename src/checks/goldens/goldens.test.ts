@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -17,7 +17,6 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const open = (): GoldenStore => openGoldenStore({ root, checkpoint: 'tiny', weightsHash: 'aaaaaaaabbbb', tokenizerHash: 'ccccccccdddd' });
 const provenance: Provenance = { date: '2026-03-01T00:00:00.000Z', version: '0.1.0', identity: { target: 'embedded' } };
 const later: Provenance = { ...provenance, date: '2026-04-01T00:00:00.000Z' };
-const save = { provenance, failures: 0 };
 
 function request(id: string, text = 'red or blue?'): Request {
   return { id, prompt: { kind: 'text', text }, sampling: { kind: 'greedy' }, limits: { maxTokens: 20, stopWords: ['.'] } };
@@ -49,7 +48,7 @@ const codeOf = (work: () => unknown): string => {
 describe('a golden', () => {
   test('comes back as it was saved, numbers to six digits, zero as zero', () => {
     const store = open();
-    store.save('replies', [{ request: request('a'), answer: answer() }], save);
+    store.save('replies', [{ request: request('a'), answer: answer() }], provenance);
     const back = open().get('replies', request('a'));
     expect(back.request).toEqual(request('a'));
     expect(back.answer).toEqual({ ...answer(), margins: [1.23457, 0, 3.23457, 1e-9], logProbs: [-3.33333, -3.66667, -4] });
@@ -66,7 +65,7 @@ describe('a golden', () => {
         { request: request('b'), answer: answer(18) },
         { request: request('a'), answer: answer(1) },
       ],
-      save,
+      provenance,
     );
     expect(file(store).split('\n').slice(0, 16)).toEqual([
       '{',
@@ -96,7 +95,7 @@ describe('a golden', () => {
         fc.string({ minLength: 1 }).filter((id) => id !== '__proto__'),
         (text, id) => {
           const store = open();
-          store.save('any', [{ request: request(id, text), answer: { ...answer(), text } }], save);
+          store.save('any', [{ request: request(id, text), answer: { ...answer(), text } }], provenance);
           expect(open().get('any', request(id, text)).answer.text).toBe(text);
         },
       ),
@@ -114,7 +113,7 @@ describe('recording again', () => {
         { request: request('a'), answer: answer() },
         { request: request('b'), answer: answer() },
       ],
-      save,
+      provenance,
     );
     const before = [file(store), readFileSync(join(store.folder, 'index.json'), 'utf8')];
     const moved = { ...answer(), margins: answer().margins.map((m) => m + 2e-5) };
@@ -124,9 +123,9 @@ describe('recording again', () => {
         { request: request('a'), answer: moved },
         { request: request('b'), answer: answer() },
       ],
-      { ...save, provenance: later },
+      later,
     );
-    expect(result).toEqual({ added: [], changed: [], dropped: [], unchanged: 2 });
+    expect(result).toEqual({ added: [], changed: [], unchanged: 2 });
     expect([file(store), readFileSync(join(store.folder, 'index.json'), 'utf8')]).toEqual(before);
   });
 
@@ -138,7 +137,7 @@ describe('recording again', () => {
         { request: request('a'), answer: answer() },
         { request: request('b'), answer: answer() },
       ],
-      save,
+      provenance,
     );
     const before = file(store).split('\n');
     const result = store.save(
@@ -147,7 +146,7 @@ describe('recording again', () => {
         { request: request('a'), answer: answer() },
         { request: request('b'), answer: { ...answer(), text: 'no' } },
       ],
-      { ...save, provenance: later },
+      later,
     );
     expect(result).toMatchObject({ changed: ['b'], unchanged: 1 });
     const after = file(store).split('\n');
@@ -156,30 +155,22 @@ describe('recording again', () => {
     expect(store.provenance(store.get('replies', request('b')))).toEqual(later);
   });
 
-  test('drops what is no longer asked for, unless told to keep it', () => {
+  test('a part of a suite keeps the rest', () => {
     const store = open();
     const [a, b] = [
       { request: request('a'), answer: answer() },
       { request: request('b'), answer: answer() },
     ];
-    store.save('replies', [a, b], save);
-    expect(store.save('replies', [a], { ...save, keepOthers: true })).toMatchObject({ dropped: [], unchanged: 1 });
-    expect(store.save('replies', [a], save)).toMatchObject({ dropped: ['b'], unchanged: 1 });
-    expect([...store.load('replies').keys()]).toEqual(['a']);
-  });
-
-  test('from a failing run writes nothing', () => {
-    expect(codeOf(() => open().save('replies', [{ request: request('a'), answer: answer() }], { provenance, failures: 1 }))).toBe(
-      'golden-run-failed',
-    );
-    expect(readdirSync(root)).toEqual([]);
+    store.save('replies', [a, b], provenance);
+    expect(store.save('replies', [a], later)).toEqual({ added: [], changed: [], unchanged: 1 });
+    expect([...store.load('replies').keys()]).toEqual(['a', 'b']);
   });
 });
 
 describe('errors', () => {
   const corrupt = (change: (text: string) => string): LockstepError => {
     const store = open();
-    store.save('replies', [{ request: request('a'), answer: answer() }], save);
+    store.save('replies', [{ request: request('a'), answer: answer() }], provenance);
     writeFileSync(join(store.folder, 'replies.json'), change(file(store)));
     try {
       open().load('replies');
@@ -209,7 +200,7 @@ describe('errors', () => {
   test('tell how to record what is missing', () => {
     const store = open();
     expect(codeOf(() => store.load('replies'))).toBe('golden-missing');
-    store.save('replies', [{ request: request('a'), answer: answer() }], save);
+    store.save('replies', [{ request: request('a'), answer: answer() }], provenance);
     expect(codeOf(() => store.get('replies', request('z')))).toBe('golden-missing');
     expect(codeOf(() => store.get('replies', request('a', 'another prompt')))).toBe('golden-missing');
   });

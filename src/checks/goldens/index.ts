@@ -1,2 +1,2 @@
 export { type Golden, type GoldenIndex, type Provenance } from './golden.ts';
-export { openGoldenStore, type GoldenStore, type SaveOptions, type SaveResult, type StoreOptions } from './store.ts';
+export { openGoldenStore, type GoldenStore, type SaveResult, type StoreOptions } from './store.ts';

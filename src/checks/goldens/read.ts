@@ -56,7 +56,7 @@ function malformed(path: string, under: string, problem: string | z.ZodError, ca
   const field = [under, ...(issue?.path ?? [])].filter((part) => part !== '').join('.');
   const text = issue?.message ?? String(problem);
   return new LockstepError('golden-malformed', `${path}${field === '' ? '' : `, field ${field}`}: ${text}`, {
-    hint: 'Restore the file from version control, or record it again; goldens are not edited by hand.',
+    hint: 'Restore the file from version control, or delete it and record it again; goldens are not edited by hand.',
     context: { path, field: field === '' ? undefined : field },
     cause: cause ?? problem,
   });

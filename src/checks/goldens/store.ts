@@ -21,18 +21,9 @@ export interface StoreOptions {
   readonly tokenizerHash: string;
 }
 
-export interface SaveOptions {
-  readonly provenance: Provenance;
-  /** Failures of the run that recorded them; anything but 0 is refused: a failing run writes no goldens. */
-  readonly failures: number;
-  /** Keep goldens of the suite that this run did not ask for. Default false: they are dropped. */
-  readonly keepOthers?: boolean;
-}
-
 export interface SaveResult {
   readonly added: readonly string[];
   readonly changed: readonly string[];
-  readonly dropped: readonly string[];
   readonly unchanged: number;
 }
 
@@ -53,8 +44,12 @@ export interface GoldenStore {
   load(suite: string): ReadonlyMap<string, Golden>;
   /** One golden. Errors: as `load`, and `golden-missing` when the suite has none of this request, or another request under its id. */
   get(suite: string, request: Request): Golden;
-  /** Errors: `golden-run-failed`, `file-not-writable`; and as `load`, for the goldens that are there. */
-  save(suite: string, answers: Iterable<{ readonly request: Request; readonly answer: Answer }>, options: SaveOptions): SaveResult;
+  /**
+   * Adds these answers to the suite, or replaces those that are there under the same ids.
+   *
+   * Errors: `file-not-writable`; and as `load`, for the goldens that are there.
+   */
+  save(suite: string, answers: Iterable<{ readonly request: Request; readonly answer: Answer }>, provenance: Provenance): SaveResult;
   /** Where a golden was recorded. */
   provenance(golden: Golden): Provenance | undefined;
 }
@@ -99,16 +94,11 @@ export function openGoldenStore(options: StoreOptions): GoldenStore {
       }
       return golden;
     },
-    save(suite, answers, { provenance, failures, keepOthers = false }) {
-      if (failures > 0) {
-        throw new LockstepError('golden-run-failed', `${failures} claims failed, so no goldens of ${suite} are written`, {
-          hint: 'Make the run pass first; a golden from a failing run would make the failure the norm.',
-        });
-      }
+    save(suite, answers, provenance) {
       const before: ReadonlyMap<string, Golden> = existsSync(path(suite)) ? readSuite(path(suite)) : new Map();
       const recorded = shortHash(canonicalJson(provenance)).slice(0, 8);
-      const after = new Map(keepOthers ? before : []);
-      const result = { added: [] as string[], changed: [] as string[], dropped: [] as string[], unchanged: 0 };
+      const after = new Map(before);
+      const result = { added: [] as string[], changed: [] as string[], unchanged: 0 };
       for (const { request, answer } of answers) {
         const old = before.get(request.id);
         const golden: Golden = { request, answer: rounded(answer), recorded };
@@ -117,13 +107,10 @@ export function openGoldenStore(options: StoreOptions): GoldenStore {
         if (keep) result.unchanged++;
         else (old === undefined ? result.added : result.changed).push(request.id);
       }
-      for (const id of before.keys()) if (!after.has(id)) result.dropped.push(id);
-      if (result.added.length + result.changed.length + result.dropped.length > 0) {
+      if (result.added.length + result.changed.length > 0) {
         // The index first: a golden without provenance is worse than provenance without goldens.
         const known = index();
-        const recordings =
-          result.added.length + result.changed.length > 0 ? { ...known.recordings, [recorded]: provenance } : known.recordings;
-        writeFileAtomic(indexPath, printIndex({ ...known, recordings }));
+        writeFileAtomic(indexPath, printIndex({ ...known, recordings: { ...known.recordings, [recorded]: provenance } }));
         writeFileAtomic(path(suite), printSuite(after.values()));
         loaded.delete(suite);
       }

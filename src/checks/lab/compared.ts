@@ -1,8 +1,10 @@
-import { type Comparison, compareIds, compareText, failsUnder, tally } from '#checks/compare/index.ts';
-import { type Answer, answerOf } from '#checks/laws/index.ts';
+import { type Comparison, failsUnder, tally } from '#checks/compare/index.ts';
+import type { Answer } from '#checks/laws/index.ts';
 import type { Failure } from './result.ts';
+import { formatBound, hazardBound } from '#core/stats/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Outcome } from './claim.ts';
+import { unanswered } from './compare-one.ts';
 import { summarised } from './judged.ts';
 import type { Lab } from './lab.ts';
 import { replayOf, viewOf } from './replay.ts';
@@ -15,26 +17,34 @@ export interface Compared {
   readonly foreign?: readonly { readonly request: string; readonly text: string }[];
 }
 
-/** Compares answers with accepted ones and says what that proves: counts by verdict and a bound. */
-export function compared(
+/**
+ * Compares answers with accepted ones and says what that proves: counts by verdict, a bound per answer, and where ids are
+ * seen (route raw) one per token: every token up to the first divergence counts, since after it everything differs.
+ */
+export async function compared(
   lab: Lab,
   claimId: string,
   law: string,
   cases: readonly Compared[],
   unit: string,
   more: Partial<Outcome> = {},
-): Outcome {
+): Promise<Outcome> {
   let tokens = 0;
+  let parted = 0;
   const failures: Failure[] = [];
   const comparisons: Comparison[] = [];
   for (const c of cases) {
-    const comparison = compareOne(lab, c);
+    const comparison = await lab.judge(c.transcript, c.truth, c.foreign === undefined ? {} : { foreign: c.foreign });
     comparisons.push(comparison);
-    tokens += comparison.divergence?.token ?? c.truth.ids.length;
+    if (c.transcript.case.route === 'raw') {
+      const same = comparison.verdict === 'identical';
+      tokens += same ? c.truth.ids.length : (comparison.divergence?.token ?? 0);
+      if (!same) parted++;
+    }
     if (!failsUnder(lab.policy, comparison.verdict)) continue;
     const sides = sidesOf(lab, c.transcript, c.truth);
     failures.push({
-      law: lawOf(law, c, comparison),
+      law: lawOf(lab, law, c, comparison),
       code: comparison.verdict,
       text: comparison.text,
       verdict: comparison.verdict,
@@ -43,49 +53,26 @@ export function compared(
       replay: replayOf(lab, claimId, c.transcript.case.request),
     });
   }
-  const total = tally(comparisons, tokens, lab.policy);
+  const total = tally(comparisons);
   const notes = Object.entries(total.counts)
     .filter(([v, n]) => v !== 'identical' && n > 0)
     .map(([v, n]) => `${n} ${v}`);
+  const perToken = tokens > 0 ? [`≤ ${formatBound(hazardBound(parted, tokens))} per token`] : [];
   return {
+    ...more,
     n: total.n,
     k: total.n - total.counts.identical,
     unit,
     rate: true,
     failures: summarised(failures),
     verdict: total.worst,
-    notes,
-    ...more,
+    notes: [...notes, ...perToken, ...(more.notes ?? [])],
   };
 }
 
 /** A comparison can break another law than the one it was made for: ids are seen on raw only, and some differences have a name. */
-function lawOf(law: string, { transcript }: Compared, { verdict }: Comparison): string {
+function lawOf(lab: Lab, law: string, { transcript }: Compared, { verdict }: Comparison): string {
   if (verdict === 'contaminated') return 'no-contamination';
-  if (transcript.errors.length > 0 || transcript.ending !== 'complete') return 'answers-at-all';
+  if (unanswered(transcript, lab) !== undefined) return 'answers-at-all';
   return law === 'same-ids' && transcript.case.route !== 'raw' ? 'same-text' : law;
-}
-
-function compareOne(lab: Lab, c: Compared): Comparison {
-  const { transcript: t, truth } = c;
-  const options = lab.compareOptions({
-    sampled: t.case.request.sampling.kind === 'sampled',
-    ...(c.foreign === undefined ? {} : { foreign: c.foreign }),
-  });
-  if (t.errors.length > 0 || t.ending !== 'complete') {
-    const first = t.errors[0];
-    return {
-      verdict: 'structural',
-      divergence: undefined,
-      text: first === undefined ? `no whole answer: the exchange ended as ${t.ending}` : `no answer: ${first.code} ${first.message}`,
-    };
-  }
-  if (t.case.route === 'raw') return compareIds(truth, { ids: t.ids, finish: answerOf(t, lab.tokenizer)?.finish }, options);
-  const alone = t.case.mode === 'stream' && !lab.profile.models.streamedTextHoldsBackPartialCharacters.value;
-  const served = t.text;
-  if (t.case.route === 'openai-chat' && t.case.mode === 'unary' && !lab.profile.openai.chatExcludesInput.value) {
-    const prompt = lab.tokenizer.decode(truth.promptIds);
-    return compareText(truth, served.startsWith(prompt) ? served.slice(prompt.length) : served, options);
-  }
-  return compareText(truth, served, alone ? { ...options, form: 'chunk-alone' } : options);
 }

@@ -79,9 +79,9 @@ function sharedTails(): Request[] {
   }));
 }
 
-/** The identity that the accepted answers were recorded on; undefined when there are none yet. */
-export function recordedIdentity(store: GoldenStore): Readonly<Record<string, string>> | undefined {
-  if (!store.list().includes(GREEDY)) return undefined;
-  const [first] = store.load(GREEDY).values();
-  return first === undefined ? undefined : store.provenance(first)?.identity;
+/** The identities that the accepted answers in use were recorded on; none when there are no goldens yet. */
+export function recordedIdentities(store: GoldenStore): readonly Readonly<Record<string, string>>[] {
+  if (!store.list().includes(GREEDY)) return [];
+  const recordings = new Map([...store.load(GREEDY).values()].map((golden) => [golden.recorded, golden]));
+  return [...recordings.values()].map((golden) => store.provenance(golden)?.identity ?? {});
 }

@@ -1,3 +1,4 @@
+import { failsUnder } from '#checks/compare/index.ts';
 import { type Answer, type Law, type LawContext, type Violation, judge } from '#checks/laws/index.ts';
 import type { Failure } from './result.ts';
 import type { Transcript } from '#core/transcript/index.ts';
@@ -12,6 +13,22 @@ export interface Judged {
   readonly reference?: Transcript | undefined;
   readonly foreignMarks?: readonly string[] | undefined;
 }
+
+/**
+ * The cases with the truth withheld where an answer parts from it in a way that the policy forgives: a flipped answer
+ * cannot be the decode of the accepted ids, and how many flipped is counted by `compared`. Under `exact` nothing changes.
+ */
+export async function forgiven(lab: Lab, cases: readonly Judged[]): Promise<readonly Judged[]> {
+  const out: Judged[] = [];
+  for (const c of cases) {
+    const verdict = c.truth === undefined ? 'identical' : (await lab.judge(c.transcript, c.truth)).verdict;
+    out.push(verdict === 'identical' || failsUnder(lab.policy, verdict) ? c : { ...c, truth: undefined });
+  }
+  return out;
+}
+
+/** Laws that speak about generation logits, which an engine may be built without. */
+const NEED_MARGINS: readonly string[] = ['greedy-is-argmax'];
 
 /** Most failures of one claim look alike: the first few are enough for a reader, the rest are counted. */
 const SHOWN = 5;
@@ -37,8 +54,11 @@ export function judged(
   const failures: Failure[] = verdict.violations.map(({ transcript, violation }) =>
     failureOf(lab, claimId, transcript, violation, byTranscript.get(transcript)?.truth),
   );
+  const notes: string[] = [];
   for (const law of laws) {
-    if (lab.parts.only === undefined && verdict.exercised.get(law.id) === 0)
+    if (verdict.exercised.get(law.id) !== 0) continue;
+    if (lab.withoutMargins && NEED_MARGINS.includes(law.id)) notes.push(`margins not served, so nothing is known about ${law.id}`);
+    else if (lab.parts.only === undefined)
       failures.push({ law: law.id, code: 'not-exercised', text: `none of ${cases.length} cases exercised the law "${law.statement}"` });
   }
   const exercised = cases.filter(({ transcript }) =>
@@ -56,6 +76,7 @@ export function judged(
     gaps: verdict.gapsMet,
     gapsGone: verdict.gapsGone,
     ...more,
+    notes: [...notes, ...(more.notes ?? [])],
   };
 }
 

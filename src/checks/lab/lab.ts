@@ -1,6 +1,8 @@
 import { type Answer, type LawContext, answerOf } from '#checks/laws/index.ts';
-import { type CompareOptions, NO_NOISE, type Noise, POLICIES, type Policy } from '#checks/compare/index.ts';
+import { type CompareOptions, type Comparison, NO_NOISE, type Noise, POLICIES, type Policy } from '#checks/compare/index.ts';
 import { type Cancel, ROUTES, type RouteContext, type RunOptions } from '#checks/routes/index.ts';
+import { nowNs } from '#core/clock/index.ts';
+import { sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { canonicalJson } from '#core/json/index.ts';
 import type { ReleaseProfile } from '#core/profile/index.ts';
@@ -9,8 +11,11 @@ import type { Transcript } from '#core/transcript/index.ts';
 import type { Metrics } from '#wire/protocol/prometheus.ts';
 import type { Clients } from '#wire/clients/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
+import { compareOne } from './compare-one.ts';
+import { measuredNoise } from './measure.ts';
 import type { Plan } from './plan.ts';
 import type { Endpoints, Health } from '#targets/types.ts';
+import { settled } from './settled.ts';
 
 /** How much to do: the ordinary run, or the small one with which the suite tests itself. */
 export interface Budget {
@@ -35,6 +40,8 @@ export interface LabParts {
   readonly notServed: ReadonlyMap<RouteId, string>;
   /** False: the repository has no decoupled transaction policy, so nothing streams and every answer comes whole. */
   readonly decoupled: boolean;
+  /** Parameters of the raw model's configuration, as they stand there; empty where there is no such model. */
+  readonly rawParameters: Readonly<Record<string, string>>;
   /** True for targets that this run started and may disturb (load, unload, restart). */
   readonly owned: boolean;
   /** Starts a second target made the same way; undefined where that is impossible. */
@@ -48,15 +55,21 @@ export interface LabParts {
   readonly replayBase: string;
 }
 
+/** How long a process may take to be gone once its connections broke; a server that lives costs the wait. */
+const DYING_MS = 300;
+const LOOK_EVERY_MS = 10;
+
 /** The one place through which claims reach the target: runs cases, remembers ordinary ones, knows the accepted answers. */
 export class Lab {
   readonly parts: LabParts;
+  /** Of the claim that runs now; ends every case. After an abort the lab is thrown away, since what it remembers may be cut short. */
+  signal: AbortSignal | undefined;
   readonly #context: RouteContext;
   readonly #seen = new Map<string, Promise<Transcript>>();
   readonly #truths = new Map<string, Promise<Answer>>();
   #marginsServed: Promise<boolean> | undefined;
-  /** How much this target's numbers move between equal requests; set by the determinism claims once they measured it. */
-  noise: Noise = NO_NOISE;
+  #withoutMargins = false;
+  #noise: Promise<Noise> | undefined;
 
   constructor(parts: LabParts) {
     this.parts = parts;
@@ -109,13 +122,16 @@ export class Lab {
    * Runs one case now, and then looks at the process behind the reply: real servers crash on ordinary requests, and
    * stay "ready" with a dead Python stub. Never throws for what the server answered.
    *
-   * Errors: `server-died`.
+   * Errors: `server-died`; what the claim's signal was aborted with.
    */
   async run(c: Case, options: Partial<RunOptions> = {}): Promise<Transcript> {
-    const t = await ROUTES[c.route].run(c, this.#context, { deadlineMs: this.parts.deadlineMs, ...options });
+    const { signal } = this;
+    signal?.throwIfAborted();
+    const t = await ROUTES[c.route].run(c, this.#context, { deadlineMs: this.parts.deadlineMs, signal, ...options });
+    signal?.throwIfAborted();
     // A server that this run did not start is asked over the network, so only when there is a reason.
     if (!this.parts.owned && t.errors.length === 0 && t.ending !== 'broken' && t.ending !== 'deadline') return t;
-    const { alive, detail } = await this.parts.health();
+    const { alive, detail } = await this.#healthAfter(t);
     if (!alive) {
       throw new LockstepError('server-died', `after ${describeCase(c)}: ${detail}`, {
         hint: 'The server log says why; the replay command sends the same request to a new server.',
@@ -124,11 +140,21 @@ export class Lab {
     return t;
   }
 
+  /** A process of this run whose connection broke may be on its way out, so it gets a moment to be gone. */
+  async #healthAfter(t: Transcript): Promise<Health> {
+    const endNs = nowNs() + (this.parts.owned && t.ending === 'broken' ? DYING_MS : 0) * 1e6;
+    for (;;) {
+      const health = await this.parts.health();
+      if (!health.alive || nowNs() >= endNs) return health;
+      await sleep(LOOK_EVERY_MS, this.signal);
+    }
+  }
+
   runCancelled(c: Case, cancel: Cancel): Promise<Transcript> {
     return this.run(c, { cancel });
   }
 
-  /** The ordinary run of a case, done once per process: many laws read the same transcript. */
+  /** The ordinary run of a case, done once per lab: many laws read the same transcript. */
   observe(request: Request, route: RouteId, mode: Mode): Promise<Transcript> {
     const key = canonicalJson([request.prompt, request.sampling, request.limits, route, mode]);
     let seen = this.#seen.get(key);
@@ -160,8 +186,17 @@ export class Lab {
       sampling: { kind: 'greedy' },
       limits: { maxTokens: 1 },
     };
-    const t = await this.run({ request, route: 'raw', mode: 'unary', repeat: 0 }, { margins: true });
-    return t.errors.length === 0 && t.margins.length > 0;
+    const asked = await this.run({ request, route: 'raw', mode: 'unary', repeat: 0 }, { margins: true });
+    if (asked.errors.length === 0 && asked.margins.length > 0) return true;
+    // Refused is what is answered without them; a server that answers neither has another fault, and is no excuse.
+    const plain = await this.run({ request, route: 'raw', mode: 'unary', repeat: 1 });
+    this.#withoutMargins = plain.errors.length === 0 && plain.ending === 'complete';
+    return false;
+  }
+
+  /** True once raw refused generation logits to a request that it answers without: laws that need them then have no case. */
+  get withoutMargins(): boolean {
+    return this.#withoutMargins;
   }
 
   /**
@@ -215,8 +250,25 @@ export class Lab {
     return POLICIES[this.parts.policy];
   }
 
-  compareOptions(more: Partial<CompareOptions> = {}): CompareOptions {
-    return { tokenizer: this.tokenizer, noise: this.noise, ...more };
+  /** How much this target's numbers move between equal requests, measured once per lab on requests of its own. */
+  noise(): Promise<Noise> {
+    this.#noise ??= measuredNoise(this);
+    return this.#noise;
+  }
+
+  async compareOptions(more: Partial<CompareOptions> = {}): Promise<CompareOptions> {
+    return { tokenizer: this.tokenizer, noise: await this.noise(), ...more };
+  }
+
+  /**
+   * How far an answer is from the accepted one; whether that fails is the policy's to say (`failsUnder`). The noise
+   * can only turn `unexplained` into `near-tie`, so it is measured when an answer is unexplained without it.
+   */
+  async judge(t: Transcript, truth: Answer, more: Partial<CompareOptions> = {}): Promise<Comparison> {
+    const sampled = t.case.request.sampling.kind === 'sampled';
+    const strict = compareOne(t, truth, this.profile, { tokenizer: this.tokenizer, noise: NO_NOISE, sampled, ...more });
+    if (strict.verdict !== 'unexplained') return strict;
+    return compareOne(t, truth, this.profile, await this.compareOptions({ sampled, ...more }));
   }
 
   metrics(): Promise<Metrics> | undefined {
@@ -224,13 +276,18 @@ export class Lab {
   }
 }
 
-/** Runs `work` over items with at most `limit` at once, results in order. */
+/** Runs `work` over items with at most `limit` at once, results in order; after a failure nothing new is begun. */
 export async function inParallel<T, R>(items: readonly T[], limit: number, work: (item: T, index: number) => Promise<R>): Promise<R[]> {
   const results: R[] = Array.from({ length: items.length });
   let next = 0;
   const lanes = Array.from({ length: Math.min(limit, items.length) }, async () => {
-    for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i] as T, i);
+    try {
+      for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i] as T, i);
+    } catch (thrown) {
+      next = items.length;
+      throw thrown;
+    }
   });
-  await Promise.all(lanes);
+  await settled(lanes);
   return results;
 }

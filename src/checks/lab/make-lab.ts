@@ -6,8 +6,10 @@ import { connect } from '#wire/clients/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { type Budget, Lab, type LabParts } from './lab.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import { coldOf } from './cold.ts';
 import { promptPool } from './goldens.ts';
 import { type PoolPrompt, makePlan } from './plan.ts';
+import { replayCommand } from './replay-command.ts';
 
 /** One answer of a few dozen tokens takes milliseconds here and seconds on a busy GPU; half a minute means it hangs. */
 const CASE_DEADLINE_MS = 30_000;
@@ -43,6 +45,7 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
   const raw = notServed.has('raw') ? undefined : await clients.grpc.modelConfig('tensorrt_llm', '', { deadlineMs: 5000 });
   const lab = new Lab({
     decoupled: raw?.model_transaction_policy?.decoupled === true,
+    rawParameters: Object.fromEntries(Object.entries(raw?.parameters ?? {}).map(([key, value]) => [key, value.string_value])),
     endpoints,
     clients,
     tokenizer,
@@ -65,7 +68,8 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
 
 /** Prompts that the request was made from: its id is the prompt's name, perhaps with what was done to it behind. */
 function narrowed(prompts: readonly PoolPrompt[], only: string | undefined): readonly PoolPrompt[] {
-  if (only === undefined) return prompts;
+  // A cold prompt is made of many others.
+  if (only === undefined || coldOf(only) !== undefined) return prompts;
   const some = prompts.filter(({ name }) => only === name || only.startsWith(`${name}-`));
   if (some.length === 0) {
     throw new LockstepError('request-unknown', `no prompt has the name ${only}`, {
@@ -73,15 +77,4 @@ function narrowed(prompts: readonly PoolPrompt[], only: string | undefined): rea
     });
   }
   return some;
-}
-
-/** The command that repeats a claim of this run; the caller adds the claim's id. */
-function replayCommand(config: RunConfig): string {
-  const words = ['npx lockstep check'];
-  if (config.target !== 'embedded') words.push(`--target ${config.target}`);
-  for (const key of ['grpc', 'http', 'metrics', 'openai'] as const) if (config[key] !== undefined) words.push(`--${key} ${config[key]}`);
-  if (config.profile !== 'default') words.push(`--profile ${config.profile}`);
-  for (const fault of config.faults) words.push(`--fault ${fault}`);
-  words.push(`--seed ${config.seed}`);
-  return words.join(' ');
 }

@@ -3,7 +3,7 @@ import type { Outcome } from './claim.ts';
 
 /** Laws of which one counter-example is enough: `k` counts broken cases, no bound is claimed. */
 export function structural(n: number, unit: string, failures: readonly Failure[], more: Partial<Outcome> = {}): Outcome {
-  return { n, k: failures.length, unit, rate: false, failures, ...more };
+  return { n, k: Math.min(n, failures.length), unit, rate: false, failures, ...more };
 }
 
 /** For claims about streams, on a repository that has none. */

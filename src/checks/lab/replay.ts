@@ -1,11 +1,15 @@
 import { type Case, type Request, describeCase } from '#core/request/index.ts';
 import type { CaseView } from './result.ts';
+import { coldOf } from './cold.ts';
 import type { Lab } from './lab.ts';
+import { quoted } from './replay-command.ts';
 
 /** The command that repeats a claim, narrowed to one request where there is one. */
 export function replayOf(lab: Lab, claimId: string, request?: Request): string {
-  const known = request !== undefined && lab.plan.prompts.some(({ name }) => request.id === name || request.id.startsWith(`${name}-`));
-  return `${lab.parts.replayBase} ${claimId}${known ? ` --only ${request.id}` : ''}`;
+  const known =
+    request !== undefined &&
+    (coldOf(request.id) !== undefined || lab.plan.prompts.some(({ name }) => request.id === name || request.id.startsWith(`${name}-`)));
+  return `${lab.parts.replayBase} ${claimId}${known ? ` --only ${quoted(request.id)}` : ''}`;
 }
 
 /** The part of a case that a report shows. */

@@ -55,7 +55,7 @@ export interface ClaimResult {
   readonly evidence: {
     /** Cases that truly exercised the claim. */
     readonly n: number;
-    /** Of these, how many broke it. */
+    /** Of these, how many differed or broke it: where there is a rate, also the differences that the policy forgives. */
     readonly k: number;
     /** Upper 95 % bound on the rate, or undefined for structural laws, which need no statistics. */
     readonly bound: number | undefined;

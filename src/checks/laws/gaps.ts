@@ -11,8 +11,6 @@ import type { Gap, Law, LawContext } from './types.ts';
 
 /** Code of a violation of `cancel-frees` (a law about a server, in suites/): the engine went on to its natural end. */
 export const ENGINE_RAN_ON = 'engine-ran-on';
-/** Code of a violation of `cancel-frees`: the close was noticed, but only with the next response. */
-export const CLOSE_SEEN_LATE = 'close-seen-late';
 
 /** The same transcript as such a server would have given it; undefined when the events do not fit one token each. */
 function decodedAlone(t: Transcript, context: LawContext): Transcript | undefined {
@@ -125,19 +123,6 @@ export const GAPS: readonly Gap[] = [
     listed: (profile) => !profile.openai.disconnectCancels.value,
     shows: isCancelled,
     explains: (_t, violation) => violation.code === ENGINE_RAN_ON,
-  },
-  {
-    id: 'generate-close-unseen-while-silent',
-    law: 'cancel-frees',
-    routes: ['generate'],
-    mode: 'both',
-    axis: 'core',
-    releases: ['2.51'],
-    deviation: 'A closed HTTP connection is noticed only when the model sends its next response.',
-    thread: 'triton-inference-server/server#7077',
-    listed: (profile) => !profile.core.httpCloseSeenWhileSilent.value,
-    shows: isCancelled,
-    explains: (_t, violation) => violation.code === CLOSE_SEEN_LATE,
   },
 ];
 

@@ -29,7 +29,7 @@ import type { Law } from './types.ts';
 import { usageCounts } from './usage-counts.ts';
 
 export type { Answer, Gap, Law, LawContext, Violation } from './types.ts';
-export { CLOSE_SEEN_LATE, ENGINE_RAN_ON, GAPS } from './gaps.ts';
+export { ENGINE_RAN_ON, GAPS } from './gaps.ts';
 export { gapFor, judge, type Broken, type GapMet, type Judgement } from './judge.ts';
 export { answerOf } from './answer-of.ts';
 export { firstDifference, firstTextDifference } from './observed.ts';

@@ -4,7 +4,7 @@ import { DEFAULT_PROFILE, IDEAL_PROFILE } from '#core/profile/index.ts';
 import { type Case, type Limits, type Mode, type Prompt, ROUTE_IDS, type RouteId } from '#core/request/index.ts';
 import { FLAG, type Transcript, idsOfEvent } from '#core/transcript/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
-import { type Answer, CLOSE_SEEN_LATE, ENGINE_RAN_ON, GAPS, LAWS, type LawContext, answerOf, gapFor, judge, law } from './index.ts';
+import { type Answer, ENGINE_RAN_ON, GAPS, LAWS, type LawContext, answerOf, gapFor, judge, law } from './index.ts';
 import { rightTranscript } from './right-transcript.ts';
 
 const tokenizer = loadTokenizer('docker/checkpoint/tiny');
@@ -338,8 +338,6 @@ describe('known gaps', () => {
     expect(gapFor(t, ranOn, withDefault(eos))?.id).toBe('ensemble-cancel-runs-on');
     expect(gapFor({ ...rawEos, ending: 'cancelled' }, ranOn, withDefault(eos))).toBeUndefined();
     expect(gapFor(t, ranOn, context(eos))).toBeUndefined();
-    const late: Transcript = { ...right('generate', 'stream', eos), ending: 'cancelled' };
-    expect(gapFor(late, { ...ranOn, code: CLOSE_SEEN_LATE }, withDefault(eos))?.id).toBe('generate-close-unseen-while-silent');
   });
 });
 

@@ -1,7 +1,7 @@
 /** The accepted answers: there, readable, and of this checkpoint. */
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
-import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { basename, join, resolve } from 'node:path';
+import { PACKAGE_ROOT, TINY_CHECKPOINT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { goldenStore } from '#checks/lab/goldens.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
@@ -11,10 +11,11 @@ import { fail, ok, warn } from './finding.ts';
 const RECORD = 'Record the first ones with `lockstep goldens record`.';
 
 export const examineGoldens: Examination = async ({ settings, cwd }) => {
-  const root = resolve(cwd, settings.goldens);
-  if (!existsSync(root)) return [warn('goldens', `${settings.goldens} does not exist`, RECORD)];
-  if (!may(root, constants.R_OK | constants.X_OK))
-    return [fail('goldens', `${settings.goldens} cannot be read`, 'Correct its permissions.')];
+  const named = settings.goldens ?? join(PACKAGE_ROOT, 'goldens');
+  const root = resolve(cwd, named);
+  if (!existsSync(root)) return [warn('goldens', `${named} does not exist`, RECORD)];
+  if (!may(root, constants.R_OK | constants.X_OK)) return [fail('goldens', `${named} cannot be read`, 'Correct its permissions.')];
+  if (settings.target === 'external' && settings.tokenizer === undefined) return [];
   const folder = settings.tokenizer === undefined ? TINY_CHECKPOINT : resolve(cwd, settings.tokenizer);
   // Without a tokenizer there is nothing to match; that is a finding of its own.
   if (!existsSync(folder)) return [];
@@ -23,7 +24,7 @@ export const examineGoldens: Examination = async ({ settings, cwd }) => {
     const suites = store.list();
     const others = readdirSync(root).filter((name) => name !== basename(store.folder));
     if (suites.length === 0) {
-      const text = others.length > 0 ? `none for ${basename(store.folder)}, only for ${others.join(', ')}` : `${settings.goldens} is empty`;
+      const text = others.length > 0 ? `none for ${basename(store.folder)}, only for ${others.join(', ')}` : `${named} is empty`;
       return [warn('goldens', text, RECORD)];
     }
     const count = suites.reduce((sum, suite) => sum + store.load(suite).size, 0);

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { FieldName, SettingsInput } from './fields.ts';
 import { FIELD_NAMES } from './fields.ts';
@@ -40,10 +41,14 @@ export async function readConfigFile(folder: string): Promise<Layer> {
   return layer;
 }
 
+/** A configuration is plain data; one that takes longer than this waits for something that never comes. */
+const LOAD_WITHIN_MS = 10_000;
+
 async function load(path: string): Promise<object> {
   let module: { readonly default?: unknown };
   try {
-    module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
+    const loading = import(pathToFileURL(path).href) as Promise<{ readonly default?: unknown }>;
+    module = await withDeadline({ ms: LOAD_WITHIN_MS, what: `${basename(path)} to be loaded` }, () => loading);
   } catch (thrown) {
     throw new LockstepError('config-file-unreadable', `${basename(path)} cannot be loaded: ${(thrown as Error).message}`, {
       context: { file: path },

@@ -12,6 +12,9 @@ export const RUN_VARIABLE = 'LOCKSTEP_RUN';
 /** Switches on the tests that download and start a real tritonserver. */
 const REAL_VARIABLE = 'LOCKSTEP_REAL';
 
+/** `all`: the self-test looks for every fault (`npm run test:faults`), not for one of each law. */
+export const FAULTS_VARIABLE = 'LOCKSTEP_FAULTS';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Empty variables count as unset; lists are separated by commas; switches are 1, true, yes or 0, false, no. */
@@ -27,7 +30,7 @@ export function readEnvironment(env: Environment, names: readonly FieldName[] = 
 
 /** Variables that begin with LOCKSTEP_ and mean nothing, each with the name that was likely meant. */
 export function unknownVariables(env: Environment): readonly { readonly name: string; readonly meant: string | undefined }[] {
-  const known = [...FIELD_NAMES.map(envName), RUN_VARIABLE, REAL_VARIABLE];
+  const known = [...FIELD_NAMES.map(envName), RUN_VARIABLE, REAL_VARIABLE, FAULTS_VARIABLE];
   return Object.keys(env)
     .filter((name) => name.startsWith('LOCKSTEP_') && !known.includes(name))
     .map((name) => ({ name, meant: nearest(name, known) }));

@@ -63,10 +63,11 @@ export const FIELDS = {
     defaultText: 'the tiny checkpoint; none for external',
     commands: ['check', 'goldens', 'doctor'],
   }),
-  goldens: field(folder().default('goldens'), {
+  goldens: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder',
     help: 'folder of the accepted answers',
+    defaultText: 'goldens/ of this checkout',
     commands: ['check', 'goldens', 'doctor'],
   }),
   profile: field(z.enum(['default', 'ideal']).default('default'), {

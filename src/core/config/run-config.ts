@@ -1,10 +1,10 @@
 /** The configuration of one run, complete: the command hands it to the runner's global set-up through LOCKSTEP_RUN. */
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Environment } from './environment.ts';
 import { RUN_VARIABLE } from './environment.ts';
 import type { Settings } from './fields.ts';
-import { TINY_CHECKPOINT } from './package-root.ts';
+import { PACKAGE_ROOT, TINY_CHECKPOINT } from './package-root.ts';
 import { resolveSettings } from './resolve.ts';
 
 export interface RunConfig {
@@ -45,7 +45,7 @@ export function toRunConfig(settings: Settings, cwd: string): RunConfig {
     metrics: settings.metrics,
     openai: settings.openai,
     tokenizer: resolve(cwd, tokenizer),
-    goldens: resolve(cwd, settings.goldens),
+    goldens: settings.goldens === undefined ? join(PACKAGE_ROOT, 'goldens') : resolve(cwd, settings.goldens),
     profile: settings.profile,
     faults: settings.fault,
     seed: settings.seed,

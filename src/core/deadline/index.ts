@@ -1,5 +1,4 @@
 import { LockstepError } from '../errors/index.ts';
-import { nowNs } from '../clock/index.ts';
 
 export interface DeadlineOptions {
   readonly ms: number;
@@ -66,7 +65,5 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 function deadlineError(options: DeadlineOptions): LockstepError {
-  return new LockstepError('deadline', `waited ${options.ms} ms for ${options.what}, in vain`, {
-    context: { waitedSinceStartMs: Math.round(nowNs() / 1e6) },
-  });
+  return new LockstepError('deadline', `waited ${options.ms} ms for ${options.what}, in vain`);
 }

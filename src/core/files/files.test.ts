@@ -26,7 +26,7 @@ test('a write that cannot be finished leaves the old content and no temporary fi
   expect(readFileSync(join(dir, 'taken'), 'utf8')).toBe('old');
 });
 
-test.each(['/proc/nope/x.json', '/dev/null/x.json'])('%s is refused, not waited for', (path) => {
+test.each(['/proc/nope/x.json', '/dev/null/x.json', '/tmp'])('%s is refused, not waited for', (path) => {
   expect(() => assertWritable(path)).toThrow(
     expect.objectContaining({ code: 'file-not-writable', hint: expect.stringContaining('nothing was run') }),
   );

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { LockstepError } from '../errors/index.ts';
 
@@ -33,6 +33,7 @@ export function writeFileAtomic(path: string, data: string | Uint8Array): void {
 export function assertWritable(path: string): void {
   const temporary = temporaryBeside(path);
   try {
+    if (existsSync(path) && statSync(path).isDirectory()) throw new Error('it is a folder');
     makeFolders(dirname(path));
     closeSync(openSync(temporary, 'wx'));
   } catch (thrown) {

@@ -9,15 +9,3 @@ export function clopperPearsonUpper(k: number, n: number, confidence = 0.95): nu
   if (k >= n) return 1;
   return bisect(0, 1, (p) => incompleteBeta(p, k + 1, n - k) - confidence);
 }
-
-/** Exact lower bound, one-sided: the a quantile of Beta(k, n − k + 1). */
-export function clopperPearsonLower(k: number, n: number, confidence = 0.95): number {
-  if (k === 0) return 0;
-  return bisect(0, 1, (p) => incompleteBeta(p, k, n - k + 1) - (1 - confidence));
-}
-
-/** The two-sided interval: both one-sided bounds at half the error. */
-export function clopperPearsonInterval(k: number, n: number, confidence = 0.95): readonly [number, number] {
-  const oneSided = (1 + confidence) / 2;
-  return [clopperPearsonLower(k, n, oneSided), clopperPearsonUpper(k, n, oneSided)];
-}

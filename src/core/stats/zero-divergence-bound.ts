@@ -6,13 +6,3 @@
 export function zeroDivergenceBound(n: number, confidence = 0.95): number {
   return n === 0 ? 1 : -Math.expm1(Math.log1p(-confidence) / n);
 }
-
-/** The smallest n for which n trials without the event prove a rate below `rate`: ⌈ln a / ln(1 − rate)⌉. */
-export function trialsToProve(rate: number, confidence = 0.95): number {
-  return Math.ceil(Math.log1p(-confidence) / Math.log1p(-rate));
-}
-
-/** The chance that n trials show an event of this rate at least once: 1 − (1 − rate)^n. */
-export function chanceToSee(rate: number, n: number): number {
-  return -Math.expm1(n * Math.log1p(-rate));
-}

@@ -1,4 +1,5 @@
-import { CoreError, type LogSettings, type TraceSettings } from './types.ts';
+import type { LogSettings } from '#wire/protocol/server-state.ts';
+import { CoreError, type TraceSettings } from './types.ts';
 
 const TRACE_DEFAULTS: TraceSettings = {
   trace_level: ['OFF'],

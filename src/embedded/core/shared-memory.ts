@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
-import { CoreError, type CudaRegion, type SharedMemory, type SystemRegion } from './types.ts';
+import type { CudaRegion, SystemRegion } from '#wire/protocol/server-state.ts';
+import { CoreError, type SharedMemory } from './types.ts';
 
 /** mmap takes no other offsets. */
 const PAGE_BYTES = 4096;

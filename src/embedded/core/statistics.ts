@@ -1,5 +1,5 @@
 import { nowNs, wallClock } from '#core/clock/index.ts';
-import type { DurationStatistics, ModelStatistics } from './types.ts';
+import type { DurationStatistics, ModelStatistics } from '#wire/protocol/server-state.ts';
 
 /** Wall-clock time at nanosecond 0 of the monotonic clock, so that counting a chunk does not format a date. */
 const PROCESS_START_MS = Date.parse(wallClock()) - nowNs() / 1e6;

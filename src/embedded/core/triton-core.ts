@@ -14,7 +14,8 @@ import { checkReservedParameters, checkScheduling } from './request-parameters.t
 import { runModel, type StreamPosition } from './run-model.ts';
 import { logSettings, traceSettings } from './settings.ts';
 import { sharedMemory } from './shared-memory.ts';
-import { CoreError, type CoreInferRequest, type ModelMetadata, type ResponseSink, type TensorMetadata, type TritonCore } from './types.ts';
+import type { ModelMetadata, TensorMetadata } from '#wire/protocol/server-state.ts';
+import { CoreError, type CoreInferRequest, type ResponseSink, type TritonCore } from './types.ts';
 import { parseVersion } from './version.ts';
 
 /** In the order of the real server (2.33–2.71). */

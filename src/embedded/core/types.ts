@@ -1,6 +1,7 @@
 /** The seam between the embedded core (models, scheduler, checks) and its front ends (gRPC, HTTP, OpenAI). */
 import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { ModelConfig } from '#wire/protocol/model-config.ts';
+import type { CudaRegion, LogSettings, ModelMetadata, ModelStatistics, ServerMetadata, SystemRegion } from '#wire/protocol/server-state.ts';
 import type { Datatype } from '#wire/protocol/tensors.ts';
 
 export type ParameterValue = boolean | bigint | number | string;
@@ -69,80 +70,12 @@ export interface InferHandle {
  */
 export type Transport = 'grpc' | 'http-infer' | 'http-generate' | 'internal';
 
-export interface ServerMetadata {
-  readonly name: string;
-  readonly version: string;
-  readonly extensions: readonly string[];
-}
-
-export interface TensorMetadata {
-  readonly name: string;
-  readonly datatype: Datatype;
-  /** Leading -1 when the model batches. */
-  readonly shape: readonly number[];
-}
-
-export interface ModelMetadata {
-  readonly name: string;
-  readonly versions: readonly string[];
-  readonly platform: string;
-  readonly inputs: readonly TensorMetadata[];
-  readonly outputs: readonly TensorMetadata[];
-}
-
-export interface DurationStatistics {
-  readonly count: number;
-  readonly ns: number;
-}
-
-/** One entry of `model_stats`, in the key order of the JSON form. */
-export interface ModelStatistics {
-  readonly name: string;
-  readonly version: string;
-  /** Milliseconds since 1970; 0 before the first. */
-  readonly last_inference: number;
-  readonly inference_count: number;
-  readonly execution_count: number;
-  readonly inference_stats: {
-    readonly success: DurationStatistics;
-    readonly fail: DurationStatistics;
-    readonly queue: DurationStatistics;
-    readonly compute_input: DurationStatistics;
-    readonly compute_infer: DurationStatistics;
-    readonly compute_output: DurationStatistics;
-    readonly cache_hit: DurationStatistics;
-    readonly cache_miss: DurationStatistics;
-  };
-  /** Always empty: the Python backend of these releases does not report. */
-  readonly response_stats: Readonly<Record<string, never>>;
-  readonly batch_stats: readonly {
-    readonly batch_size: number;
-    readonly compute_input: DurationStatistics;
-    readonly compute_infer: DurationStatistics;
-    readonly compute_output: DurationStatistics;
-  }[];
-  readonly memory_usage: readonly never[];
-}
-
 /** Absent keys are absent in the JSON form and empty in gRPC. */
 export interface ModelIndexEntry {
   readonly name: string;
   readonly version?: string;
   readonly state?: 'UNKNOWN' | 'READY' | 'UNAVAILABLE' | 'LOADING' | 'UNLOADING';
   readonly reason?: string;
-}
-
-export interface SystemRegion {
-  readonly name: string;
-  readonly key: string;
-  readonly offset: number;
-  readonly byte_size: number;
-}
-
-export interface CudaRegion {
-  readonly name: string;
-  readonly device_id: number;
-  readonly byte_size: number;
 }
 
 /** Shared-memory bookkeeping. All methods throw CoreError. */
@@ -162,7 +95,6 @@ export interface SharedMemory {
 }
 
 export type TraceSettings = Readonly<Record<string, string | readonly string[]>>;
-export type LogSettings = Readonly<Record<string, string | number | boolean>>;
 
 /** The server behind the front ends. Every method that can be refused throws CoreError with Triton's text and code. */
 export interface TritonCore {

@@ -1,5 +1,6 @@
 import type { handleUnaryCall, UntypedServiceImplementation } from '@grpc/grpc-js';
-import type { LogSettings, ParameterValue, TraceSettings, TritonCore } from '../core/index.ts';
+import type { LogSettings } from '#wire/protocol/server-state.ts';
+import type { ParameterValue, TraceSettings, TritonCore } from '../core/index.ts';
 import { grpcError } from './status.ts';
 
 /** Requests as proto-loader decodes them; only what is read here. */

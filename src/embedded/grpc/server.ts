@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { Server, ServerCredentials, type MethodDefinition, type ServiceDefinition } from '@grpc/grpc-js';
 import { HEALTH_SERVICE, INFERENCE_SERVICE, UNLIMITED_MESSAGES } from '#wire/protocol/service.ts';
 import type { TritonCore } from '../core/index.ts';
+import { listenFailed } from '../listen-failed.ts';
 import { modelInfer } from './infer.ts';
 import { management } from './management.ts';
 import { modelStreamInfer } from './stream.ts';
@@ -20,7 +21,11 @@ export interface GrpcServerOptions {
   readonly faults?: ReadonlySet<string>;
 }
 
-/** The gRPC front end: GRPCInferenceService with all 20 RPCs, and the health service. Port 0 = any free port. */
+/**
+ * The gRPC front end: GRPCInferenceService with all 20 RPCs, and the health service. Port 0 = any free port.
+ *
+ * Errors: `listen-failed`.
+ */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   const { core, faults = new Set<string>() } = options;
   const server = new Server({ ...UNLIMITED_MESSAGES });
@@ -35,7 +40,9 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     },
   });
   const bind = promisify<string, ServerCredentials, number>(server.bindAsync.bind(server));
-  const port = await bind(`${options.host}:${options.port}`, ServerCredentials.createInsecure());
+  const port = await bind(`${options.host}:${options.port}`, ServerCredentials.createInsecure()).catch((cause: Error) => {
+    throw listenFailed(options, cause);
+  });
   return {
     port,
     close: async (graceMs) => {

@@ -5,7 +5,8 @@
  */
 import { jsonToTensorData, JsonTensorError } from '#wire/protocol/json-tensors.ts';
 import { isJsonArray, type JsonObject, type JsonValue } from '#wire/protocol/json-value.ts';
-import { CoreError, type CoreInferRequest, type CoreTensor, type ParameterValue, type TensorMetadata } from '../core/types.ts';
+import type { TensorMetadata } from '#wire/protocol/server-state.ts';
+import { CoreError, type CoreInferRequest, type CoreTensor, type ParameterValue } from '../core/types.ts';
 import { asString, explained, find, memberAsObject, members } from './json-access.ts';
 import { customParameter } from './request-parameters.ts';
 

@@ -5,7 +5,8 @@
 import { jsonToTensorData } from '#wire/protocol/json-tensors.ts';
 import { isJsonObject, type JsonValue } from '#wire/protocol/json-value.ts';
 import { type Datatype, ELEMENT_SIZE } from '#wire/protocol/tensors.ts';
-import { CoreError, type CoreInferRequest, type CoreTensor, type SharedMemory, type TensorMetadata } from '../core/types.ts';
+import type { TensorMetadata } from '#wire/protocol/server-state.ts';
+import { CoreError, type CoreInferRequest, type CoreTensor, type SharedMemory } from '../core/types.ts';
 import { jsonData } from './generate-response.ts';
 import { asString, asUint, explained, find, memberAsArray, memberAsString, parseJson } from './json-access.ts';
 import { inferParameters } from './request-parameters.ts';

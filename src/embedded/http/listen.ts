@@ -1,7 +1,7 @@
 /** A node:http server that belongs to the embedded server: bound, and closed without cutting answers short. */
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { LockstepError } from '#core/errors/index.ts';
+import { listenFailed } from '../listen-failed.ts';
 
 export interface Listening extends AsyncDisposable {
   readonly host: string;
@@ -36,14 +36,7 @@ export async function listen(
     else socket.destroy();
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new LockstepError('listen-failed', `cannot listen on ${options.host}:${options.port}: ${cause.message}`, {
-          cause,
-          hint: 'Choose another port, or 0 for any free one.',
-        }),
-      ),
-    );
+    server.once('error', (cause) => reject(listenFailed(options, cause)));
     server.listen(options.port, options.host, resolve);
   });
   server.removeAllListeners('error');

@@ -118,7 +118,8 @@ claim({ id: 'crash', suite: 'lifecycle', statement: 'an unload lets streams end'
 claim(
   { id: 'slow', suite: 'lifecycle', statement: 'a stop ends within its bound', routes: ['raw'], laws: [], timeoutMs: 150 },
   async ({ signal }) => {
-    await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    // Too late for this to count.
     return held(1, undefined, 'stops');
   },
 );

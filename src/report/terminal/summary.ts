@@ -2,6 +2,7 @@
 import { gapsGone, gapsMet } from '../gaps.ts';
 import type { IdentityDifference } from '../provided.ts';
 import type { RunReport, UnitCounts } from '../run-report.ts';
+import { nothingJudged } from '../run-report.ts';
 import { formatDuration } from './duration.ts';
 import { renderGaps, renderGapsGone } from './gaps.ts';
 import type { Canvas } from './style.ts';
@@ -14,6 +15,7 @@ export function renderSummary(report: RunReport, canvas: Canvas): string {
     report.units.map((unit) => renderUnit(unit, canvas)).join('\n'),
     renderGaps(gapsMet(claims), canvas),
     renderGapsGone(gapsGone(claims), canvas),
+    renderNothingJudged(report, canvas),
     renderIdentityDifferences(report.identityDifferences, canvas),
     renderVerdict(report, canvas),
   ];
@@ -27,6 +29,14 @@ function renderUnit(unit: UnitCounts, { style }: Canvas): string {
     ...(unit.skipped > 0 ? [`${unit.skipped} skipped`] : []),
   ];
   return `${unit.failed > 0 ? style.bad('✗') : style.good('✓')} ${style.bold(padEnd(unit.project, 12))} ${counts.join(', ')} ${style.dim(formatDuration(unit.durationMs))}`;
+}
+
+/** A run that judged nothing proves nothing, so it says why, reason by reason. */
+function renderNothingJudged(report: RunReport, { style }: Canvas): string {
+  if (!nothingJudged(report.claims)) return '';
+  const reasons = Map.groupBy(report.claims, ({ claim }) => claim.evidence.notes[0] ?? 'no reason given');
+  const rows = [...reasons].map(([reason, claims]) => `  ${style.bad(reason)}  ${style.dim(`${claims.length}×`)}`);
+  return [style.bold(style.bad('nothing was judged: the target serves none of these claims')), ...rows].join('\n');
 }
 
 function renderIdentityDifferences(differences: readonly IdentityDifference[], { style }: Canvas): string {

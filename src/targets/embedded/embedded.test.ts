@@ -1,31 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { nowNs } from '#core/clock/index.ts';
 import { pollUntil } from '#core/deadline/index.ts';
+import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { readProcess } from '../process/process-table.ts';
-import type { Target } from '../types.ts';
+import { healthOf } from '../alive.ts';
+import type { ProcessRef, Target } from '../types.ts';
 import { startEmbeddedTarget } from './index.ts';
 
 const program = join(import.meta.dirname, 'samples', 'server.ts');
 const start = (profile: string, options: { readonly readyWithinMs?: number; readonly signal?: AbortSignal } = {}) =>
   startEmbeddedTarget({
     program,
-    server: {
-      grpcPort: 0,
-      httpPort: 0,
-      metricsPort: 0,
-      openaiPort: 0,
-      host: '127.0.0.1',
-      profile,
-      faults: [],
-      engine: 'llama',
-      reduction: 'invariant',
-      checkpoint: '',
-      repository: '',
-      stepMs: 0,
-    },
+    server: { ...EMBEDDED_DEFAULTS, profile },
     ...options,
   });
 const failing = (profile: string, options = {}) =>
@@ -86,6 +76,28 @@ describe.concurrent('the embedded target', () => {
       (await target.health()).alive ? undefined : true,
     );
     expect((await target.health()).detail).toContain('was killed by SIGKILL');
+  });
+
+  test('whoever knows only the processes learns how the server died too, and no file stays', async () => {
+    const target = await start('default');
+    const processes = await target.processes();
+    expect(await healthOf(processes)).toEqual({ alive: true, detail: '' });
+    const [{ pid, lastWords = '' }] = processes as [ProcessRef];
+    process.kill(pid, 'SIGKILL');
+    await gone(pid);
+    expect(await healthOf(processes)).toEqual({
+      alive: false,
+      detail: `the embedded server (process ${pid}) was killed by SIGKILL\nbehaving as default`,
+    });
+    await target.stop();
+    expect(existsSync(lastWords)).toBe(false);
+  });
+
+  test('a process id that is somebody else’s by now is not taken for the server', async () => {
+    const { startTicks = 0 } = readProcess(process.pid) ?? {};
+    const ref = { name: 'the server', pid: process.pid };
+    expect(await healthOf([{ ...ref, startTicks }])).toMatchObject({ alive: true });
+    expect(await healthOf([{ ...ref, startTicks: startTicks - 1 }])).toMatchObject({ alive: false });
   });
 
   test('a server that does not listen is killed', async () => {

@@ -1,12 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { EmbeddedOptions } from '#embedded/options.ts';
 import { exited, waitForAll } from '../external/index.ts';
+import { type Writer, keepLastWords } from '../last-words.ts';
 import { LogRing } from '../process/log-ring.ts';
+import { readProcess } from '../process/process-table.ts';
 import type { Endpoints, Health, ProcessRef, Target } from '../types.ts';
 import type { ReadyMessage } from './messages.ts';
 import { READY_MESSAGE } from './messages.ts';
@@ -22,6 +26,7 @@ export interface EmbeddedTargetOptions {
 const PROGRAM = join(import.meta.dirname, '..', '..', 'embedded', 'main.ts');
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 3_000;
+const KILL_WITHIN_MS = 3_000;
 
 /**
  * Starts the embedded server as a child process and waits until it says that it is ready.
@@ -52,7 +57,7 @@ export async function startEmbeddedTarget(options: EmbeddedTargetOptions): Promi
   try {
     await waitForAll([ready], { ms, signal: options.signal, failFast: [died] });
   } catch (thrown) {
-    await end(child);
+    await endQuietly(child);
     const error = LockstepError.from(thrown);
     throw error.code === 'deadline'
       ? withLog('target-not-ready', `waited ${ms} ms for the embedded server to become ready, in vain`, log, error)
@@ -60,7 +65,7 @@ export async function startEmbeddedTarget(options: EmbeddedTargetOptions): Promi
   }
   const { message } = said;
   if (message === undefined || !message.ready) {
-    await end(child);
+    await endQuietly(child);
     const error = message?.error ?? { code: 'target-not-ready', message: 'no message', hint: undefined };
     throw new LockstepError(error.code, error.message.replace(`[${error.code}] `, ''), {
       context: { log: log.tail() || undefined },
@@ -76,11 +81,17 @@ class EmbeddedTarget implements Target {
   readonly identity: Readonly<Record<string, string>>;
   readonly #child: ChildProcess;
   readonly #log: LogRing;
+  readonly #words: Writer;
+  readonly #startTicks: number | undefined;
   #ending: Promise<void> | undefined;
 
   constructor(child: ChildProcess, log: LogRing, message: Extract<ReadyMessage, { ready: true }>) {
     this.#child = child;
     this.#log = log;
+    const path = join(tmpdir(), `lockstep-${process.pid}-${randomBytes(4).toString('hex')}.json`);
+    // Only at the end: until then a killed runner leaves no file behind.
+    this.#words = keepLastWords(child, { path, log, ended: () => describeEnd(child), always: false });
+    this.#startTicks = child.pid === undefined ? undefined : readProcess(child.pid)?.startTicks;
     this.endpoints = {
       grpc: message.endpoints.grpc,
       http: message.endpoints.http,
@@ -91,7 +102,9 @@ class EmbeddedTarget implements Target {
   }
 
   async processes(): Promise<readonly ProcessRef[]> {
-    return this.#child.pid === undefined ? [] : [{ name: 'embedded server', pid: this.#child.pid }];
+    const { pid } = this.#child;
+    if (pid === undefined) return [];
+    return [{ name: 'the embedded server', pid, startTicks: this.#startTicks, lastWords: this.#words.path }];
   }
 
   async health(): Promise<Health> {
@@ -107,7 +120,7 @@ class EmbeddedTarget implements Target {
   }
 
   stop(): Promise<void> {
-    this.#ending ??= end(this.#child);
+    this.#ending ??= end(this.#child).finally(() => this.#words.remove());
     return this.#ending;
   }
 
@@ -116,7 +129,7 @@ class EmbeddedTarget implements Target {
   }
 }
 
-/** Closes the channel, which ends the child; SIGKILL when it does not listen. */
+/** Closes the channel, which ends the child; SIGKILL when it does not listen. Errors: `deadline`. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || !isRunning(child)) return;
   const gone = once(child, 'exit');
@@ -125,8 +138,13 @@ async function end(child: ChildProcess): Promise<void> {
     await withDeadline({ ms: STOP_WITHIN_MS, what: 'the embedded server to end' }, () => gone);
   } catch {
     child.kill('SIGKILL');
-    await gone;
+    await withDeadline({ ms: KILL_WITHIN_MS, what: 'the killed embedded server to end' }, () => gone);
   }
+}
+
+/** For a start that failed: why it failed is what the reader needs. */
+async function endQuietly(child: ChildProcess): Promise<void> {
+  await end(child).catch(() => undefined);
 }
 
 function isRunning(child: ChildProcess): boolean {

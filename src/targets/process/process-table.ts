@@ -41,7 +41,7 @@ export function readProcess(pid: number): ProcessRow | undefined {
 }
 
 /** Whether that very process (not a later one with its number) still runs. */
-export function isLiving(row: ProcessRow): boolean {
+export function isLiving(row: Pick<ProcessRow, 'pid' | 'startTicks'>): boolean {
   const now = readProcess(row.pid);
   return now !== undefined && now.startTicks === row.startTicks && now.state !== 'Z';
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nowNs } from '#core/clock/index.ts';
 import { pollUntil } from '#core/deadline/index.ts';
+import { healthOf } from '../alive.ts';
 import { layOutTriton, startTritonServer, type TritonProcess } from './index.ts';
 import { findLiving } from './process-table.ts';
 
@@ -93,12 +94,19 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('a real tritonserver as a 
     await using victim = await startTritonServer({ repository: REPOSITORY });
     const mark = `lockstep_${process.pid}_`;
     const before = shared(mark).length;
+    const refs = await victim.processes();
+    expect(await healthOf(refs)).toEqual({ alive: true, detail: '' });
     process.kill(victim.stubs().get('postprocessing') ?? 0, 'SIGKILL');
     const finding = await pollUntil({ ms: 5_000, everyMs: 20, what: 'the death to be found' }, async () => {
       const health = await victim.health();
       return health.alive ? undefined : health;
     });
     expect(finding.detail).toMatch(/^the Python process of postprocessing is dead while the server still calls the model READY/);
+    const byPid = await healthOf(refs);
+    expect(byPid).toMatchObject({
+      alive: false,
+      detail: expect.stringMatching(/^Python stub of postprocessing \(process \d+\) is dead\n.*started/is),
+    });
     expect((await fetch(`http://${victim.endpoints.http}/v2/health/ready`)).status).toBe(200);
     await victim.stop();
     expect(victim.pid === undefined || !existsSync(`/proc/${victim.pid}`)).toBe(true);
@@ -146,7 +154,7 @@ async function gauges(server: TritonProcess): Promise<string[]> {
 }
 
 function shared(mark: string): string[] {
-  return readdirSync('/dev/shm').filter((name) => name.startsWith(mark));
+  return readdirSync('/dev/shm').filter((name) => name.startsWith(mark) && !name.endsWith('last_words'));
 }
 
 async function canConnect(endpoint: string): Promise<boolean> {

@@ -2,16 +2,18 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pollUntil, withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Endpoints, Health, ProcessRef, Target } from '../types.ts';
+import { type Writer, keepLastWords } from '../last-words.ts';
 import { askHttp } from './ask-http.ts';
 import { identify } from './identity.ts';
 import { layOutTriton, type TritonLayout } from './layout.ts';
 import { LogRing } from './log-ring.ts';
 import { freePorts } from './ports.ts';
-import { findDescendants, findLiving, isLiving, killRow, type ProcessRow } from './process-table.ts';
+import { findDescendants, findLiving, isLiving, killRow, type ProcessRow, readProcess } from './process-table.ts';
 
 const SHARED_MEMORY = '/dev/shm';
 /** The server's own grace for requests in flight. It is no hard bound (observed), hence the next one. */
@@ -47,10 +49,14 @@ export async function startTritonServer(options: TritonServerOptions): Promise<T
       await server.waitUntilReady();
       return server;
     } catch (thrown) {
-      await server.stop();
+      // Why it did not start is what the reader needs; what cannot be stopped is left to the watchdog.
+      const stopped = await server.stop().then(
+        () => true,
+        () => false,
+      );
       // Another program may have taken a port between our look and the server's bind.
       const portTaken = server.logTail().some((line) => /already in use|failed to (?:start|create).*socket/i.test(line));
-      if (!portTaken || attempt === 3 || options.signal?.aborted) throw thrown;
+      if (!stopped || !portTaken || attempt === 3 || options.signal?.aborted) throw thrown;
     }
   }
 }
@@ -72,6 +78,7 @@ export class TritonProcess implements Target {
   /** Names of this server's shared memory begin with it, and so it stands on the command line of each stub. */
   readonly #prefix = `lockstep_${process.pid}_${randomBytes(4).toString('hex')}_`;
   readonly #exited: Promise<unknown>;
+  readonly #words: Writer;
   #family: readonly ProcessRow[] = [];
   #stopping: Promise<void> | undefined;
   readonly #onParentExit = () => this.#killNow();
@@ -100,6 +107,9 @@ export class TritonProcess implements Target {
     this.#child = spawn(layout.program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: environment(layout) });
     this.#child.stdout?.setEncoding('utf8').on('data', this.#log.sink());
     this.#child.stderr?.setEncoding('utf8').on('data', this.#log.sink());
+    // Among the server's shared memory, and so removed with it by whoever cleans up.
+    const path = join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), `${this.#prefix}last_words`);
+    this.#words = keepLastWords(this.#child, { path, log: this.#log, ended: () => this.#ending(), always: true });
     // A spawn that fails emits `error` and no `exit`.
     this.#exited = Promise.race([once(this.#child, 'exit'), once(this.#child, 'error')]).catch(() => undefined);
     process.once('exit', this.#onParentExit);
@@ -111,16 +121,19 @@ export class TritonProcess implements Target {
 
   /** Live Python stubs, model name to process id. A tool for tests that kill one. */
   stubs(): ReadonlyMap<string, number> {
-    return new Map(
-      findLiving(this.#prefix)
-        .filter((row) => row.pid !== this.pid)
-        .map((row) => [stubModel(row), row.pid]),
-    );
+    return new Map(this.#stubRows().map((row) => [stubModel(row), row.pid]));
+  }
+
+  #stubRows(): readonly ProcessRow[] {
+    return findLiving(this.#prefix).filter((row) => row.pid !== this.pid);
   }
 
   async processes(): Promise<readonly ProcessRef[]> {
-    const server = this.pid === undefined ? [] : [{ name: 'tritonserver', pid: this.pid }];
-    return [...server, ...[...this.stubs()].map(([model, pid]) => ({ name: `Python stub of ${model}`, pid }))];
+    const { pid } = this;
+    const lastWords = this.#words.path;
+    const server = pid === undefined ? [] : [{ name: 'tritonserver', pid, startTicks: readProcess(pid)?.startTicks, lastWords }];
+    const stubs = this.#stubRows().map((row) => ({ name: `Python stub of ${stubModel(row)}`, pid: row.pid, startTicks: row.startTicks }));
+    return [...server, ...stubs];
   }
 
   logTail(): readonly string[] {
@@ -204,6 +217,7 @@ export class TritonProcess implements Target {
   /** Synchronous, because it also runs while this process exits. */
   #killNow(): void {
     if (this.#ending() === undefined) this.#child.kill('SIGKILL');
+    this.#words.remove();
     for (const row of [...this.#family, ...findLiving(this.#prefix)]) killRow(row);
     if (!existsSync(SHARED_MEMORY)) return;
     for (const name of readdirSync(SHARED_MEMORY)) if (name.startsWith(this.#prefix)) rmSync(join(SHARED_MEMORY, name), { force: true });

@@ -1,51 +1,7 @@
-/** What Triton tells about itself, in the same words over gRPC and HTTP: snake_case as in the JSON form. */
+/** What Triton tells about itself, in the same words over gRPC and HTTP. */
 import type { ModelConfig } from '#wire/protocol/model-config.ts';
+import type { CudaRegion, LogSettings, ModelMetadata, ModelStatistics, ServerMetadata, SystemRegion } from '#wire/protocol/server-state.ts';
 import type { CallOptions } from './types.ts';
-
-export interface ServerMetadata {
-  readonly name: string;
-  readonly version: string;
-  readonly extensions: readonly string[];
-}
-
-export interface TensorMetadata {
-  readonly name: string;
-  readonly datatype: string;
-  /** Leading -1 when the model batches. */
-  readonly shape: readonly number[];
-}
-
-export interface ModelMetadata {
-  readonly name: string;
-  readonly versions: readonly string[];
-  readonly platform: string;
-  readonly inputs: readonly TensorMetadata[];
-  readonly outputs: readonly TensorMetadata[];
-}
-
-export interface DurationStatistics {
-  readonly count: number;
-  readonly ns: number;
-}
-
-export interface ModelStatistics {
-  readonly name: string;
-  readonly version: string;
-  /** Milliseconds since 1970; 0 before the first. */
-  readonly last_inference: number;
-  readonly inference_count: number;
-  readonly execution_count: number;
-  /** success, fail, queue, compute_input, compute_infer, compute_output, cache_hit, cache_miss. */
-  readonly inference_stats: Readonly<Record<string, DurationStatistics>>;
-  readonly response_stats: Readonly<Record<string, Readonly<Record<string, DurationStatistics>>>>;
-  readonly batch_stats: readonly {
-    readonly batch_size: number;
-    readonly compute_input: DurationStatistics;
-    readonly compute_infer: DurationStatistics;
-    readonly compute_output: DurationStatistics;
-  }[];
-  readonly memory_usage: readonly { readonly type: string; readonly id: number; readonly byte_size: number }[];
-}
 
 /** '' where the server gave nothing: a model never loaded has a name only. */
 export interface ModelIndexEntry {
@@ -56,22 +12,8 @@ export interface ModelIndexEntry {
   readonly reason: string;
 }
 
-export interface SystemRegion {
-  readonly name: string;
-  readonly key: string;
-  readonly offset: number;
-  readonly byte_size: number;
-}
-
-export interface CudaRegion {
-  readonly name: string;
-  readonly device_id: number;
-  readonly byte_size: number;
-}
-
 /** Values as gRPC carries them: lists; a setting with one value is a list of one. */
 export type TraceSettings = Readonly<Record<string, readonly string[]>>;
-export type LogSettings = Readonly<Record<string, boolean | number | string>>;
 
 /**
  * Everything but inference. Both protocols implement it and meet the same contract test; what a server refuses is an

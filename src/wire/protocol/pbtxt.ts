@@ -33,7 +33,10 @@ export function readModelConfig(file: string): ModelConfig {
   try {
     text = readFileSync(file, 'utf8');
   } catch (thrown) {
-    throw new LockstepError('config-missing', `cannot read ${file}: ${(thrown as Error).message}`, { cause: thrown });
+    throw new LockstepError('config-missing', `cannot read ${file}: ${(thrown as Error).message}`, {
+      hint: 'Give every model folder of the repository a config.pbtxt, or point at another repository.',
+      cause: thrown,
+    });
   }
   return parseModelConfig(text, file);
 }

@@ -86,7 +86,10 @@ const LABEL = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*(,?)/y;
 
 function parseSample(line: string, lineNumber: number): Sample {
   const malformed = (why: string): LockstepError =>
-    new LockstepError('metrics-malformed', `line ${lineNumber} of the metrics is malformed: ${why}`, { context: { line } });
+    new LockstepError('metrics-malformed', `line ${lineNumber} of the metrics is malformed: ${why}`, {
+      hint: 'Check that the address is the metrics port (8002 by default); if it is, report this server.',
+      context: { line },
+    });
   NAME.lastIndex = 0;
   const name = NAME.exec(line)?.[0];
   if (name === undefined) throw malformed('no metric name');

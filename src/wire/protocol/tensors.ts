@@ -86,7 +86,9 @@ export function decodeBytesElements(data: Uint8Array): Uint8Array[] {
   for (let at = 0; at < view.length;) {
     const length = at + 4 <= view.length ? view.readUInt32LE(at) : Number.NaN;
     if (!(at + 4 + length <= view.length)) {
-      throw new LockstepError('tensor-malformed', `BYTES element ${out.length} at byte ${at} runs past the end (${view.length} bytes)`);
+      throw new LockstepError('tensor-malformed', `BYTES element ${out.length} at byte ${at} runs past the end (${view.length} bytes)`, {
+        hint: 'Report this server or model: each element is 4 bytes of length, little-endian, and as many bytes of data.',
+      });
     }
     out.push(view.subarray(at + 4, at + 4 + length));
     at += 4 + length;

@@ -113,7 +113,9 @@ function readJson(dir: string, file: string): { value: Record<string, unknown>; 
     });
   }
   try {
-    return { value: JSON.parse(text) as Record<string, unknown>, hash: sha256(text) };
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new SyntaxError('expected an object');
+    return { value: value as Record<string, unknown>, hash: sha256(text) };
   } catch (thrown) {
     throw new LockstepError('tokenizer-malformed', `${path} is not JSON: ${(thrown as Error).message}`, {
       hint: 'Restore the file; it may have been cut off while it was copied.',

@@ -126,9 +126,9 @@ describe('a tokenizer that cannot be used', () => {
     );
   });
 
-  test('a cut-off file is malformed', () => {
+  test.each(['{"version":', 'null', '[]'])('a file that holds %s is malformed', (content) => {
     withFolder(
-      (dir) => writeFileSync(join(dir, 'tokenizer.json'), '{"version":'),
+      (dir) => writeFileSync(join(dir, 'tokenizer.json'), content),
       (dir) => {
         expect(() => loadTokenizer(dir)).toThrow(expect.objectContaining({ code: 'tokenizer-malformed' }));
       },

@@ -1,4 +1,5 @@
 import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { wallClockMs } from '#core/clock/index.ts';
 import { UNLIMITED_MESSAGES } from '#wire/protocol/service.ts';
 import type { CallOptions } from '../types.ts';
 import { callStatus, interrupted, statusError } from './status.ts';
@@ -10,7 +11,7 @@ export interface Method<Req, Res> {
   readonly responseDeserialize: (bytes: Buffer) => Res;
 }
 
-/** Calls per connection: servers may announce 100 (docs/packages.md#grpc), and the excess would queue in silence. */
+/** Calls per connection: servers may announce SETTINGS_MAX_CONCURRENT_STREAMS 100, the least that RFC 9113 recommends, and the excess would queue in silence. */
 const CALLS_PER_CONNECTION = 100;
 
 const OPTIONS = {
@@ -115,6 +116,5 @@ export class GrpcChannel implements AsyncDisposable {
 
 /** grpc-js takes a deadline as a moment of the wall clock in milliseconds. */
 function deadlineIn(ms: number): number {
-  // oxlint-disable-next-line eslint/no-restricted-properties
-  return Date.now() + ms;
+  return wallClockMs() + ms;
 }

@@ -123,7 +123,7 @@ function inferResponse(reader: protobuf.Reader, end: number, message: Building):
         break;
       case 50:
         // Serialisers write fields in the order of their numbers, so every output is known before the first data.
-        if (filled === outputs.length) throw new LockstepError('tensor-malformed', `raw_output_contents ${filled} belongs to no output`);
+        if (filled === outputs.length) throw unpaired(`raw_output_contents ${filled} belongs to no output`);
         (outputs[filled++] as PendingTensor).data = reader.bytes();
         break;
       default:
@@ -131,12 +131,15 @@ function inferResponse(reader: protobuf.Reader, end: number, message: Building):
     }
   }
   if (outputs.length !== filled) {
-    throw new LockstepError(
-      'tensor-malformed',
-      `a response has ${outputs.length} outputs and ${filled} raw_output_contents; Triton sends one per output`,
-    );
+    throw unpaired(`a response has ${outputs.length} outputs and ${filled} raw_output_contents`);
   }
   message.outputs = outputs;
+}
+
+function unpaired(what: string): LockstepError {
+  return new LockstepError('tensor-malformed', what, {
+    hint: 'Report this server: Triton sends one raw_output_contents per output, in their order.',
+  });
 }
 
 /** InferOutputTensor: 1 name, 2 datatype, 3 shape (packed or not). */

@@ -3,15 +3,13 @@ import { HEALTH_SERVICE, INFERENCE_SERVICE } from '#wire/protocol/service.ts';
 import type {
   CudaRegion,
   LogSettings,
-  ModelIndexEntry,
   ModelMetadata,
   ModelStatistics,
-  ServerClient,
   ServerMetadata,
   SystemRegion,
   TensorMetadata,
-  TraceSettings,
-} from '../server-client.ts';
+} from '#wire/protocol/server-state.ts';
+import type { ModelIndexEntry, ServerClient, TraceSettings } from '../server-client.ts';
 import type { CallOptions } from '../types.ts';
 import type { GrpcChannel, Method } from './channel.ts';
 
@@ -74,11 +72,7 @@ export function grpcServerClient(channel: GrpcChannel): GrpcServerClient {
   };
 }
 
-interface RawTensorMetadata {
-  readonly name: string;
-  readonly datatype: string;
-  readonly shape: readonly string[];
-}
+type RawTensorMetadata = Omit<TensorMetadata, 'shape'> & { readonly shape: readonly string[] };
 type RawModelMetadata = Omit<ModelMetadata, 'inputs' | 'outputs'> & {
   readonly inputs: readonly RawTensorMetadata[];
   readonly outputs: readonly RawTensorMetadata[];

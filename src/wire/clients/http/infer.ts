@@ -130,5 +130,7 @@ function text(value: JsonValue | undefined): string {
 }
 
 function malformed(why: string): LockstepError {
-  return new LockstepError('response-malformed', `the answer to /infer is malformed: ${why}`);
+  return new LockstepError('response-malformed', `the answer to /infer is malformed: ${why}`, {
+    hint: 'Check that the address is the HTTP port of a Triton (8000 by default); if it is, report this server.',
+  });
 }

@@ -11,6 +11,7 @@ export function parseJson(text: string): unknown {
       return plain(readJson(Buffer.from(text, 'utf8')));
     } catch (thrown) {
       throw new LockstepError('response-malformed', `the answer is not JSON: ${(thrown as Error).message}`, {
+        hint: 'Look at the body: a proxy or another service may have answered in place of Triton.',
         context: { body: text.slice(0, 500) },
         cause: thrown,
       });

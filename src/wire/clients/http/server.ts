@@ -1,15 +1,6 @@
 import type { ModelConfig } from '#wire/protocol/model-config.ts';
-import type {
-  CudaRegion,
-  LogSettings,
-  ModelIndexEntry,
-  ModelMetadata,
-  ModelStatistics,
-  ServerClient,
-  ServerMetadata,
-  SystemRegion,
-  TraceSettings,
-} from '../server-client.ts';
+import type { CudaRegion, LogSettings, ModelMetadata, ModelStatistics, ServerMetadata, SystemRegion } from '#wire/protocol/server-state.ts';
+import type { ModelIndexEntry, ServerClient, TraceSettings } from '../server-client.ts';
 import type { CallOptions } from '../types.ts';
 import { type HttpChannel, JSON_CONTENT } from './channel.ts';
 import { modelPath } from './paths.ts';

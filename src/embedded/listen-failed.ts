@@ -1,0 +1,9 @@
+import { LockstepError } from '#core/errors/index.ts';
+
+/** The error of every front end that cannot have its port. */
+export function listenFailed(at: { readonly host: string; readonly port: number }, cause: Error): LockstepError {
+  return new LockstepError('listen-failed', `cannot listen on ${at.host}:${at.port}: ${cause.message}`, {
+    cause,
+    hint: 'Choose another port, or 0 for any free one.',
+  });
+}

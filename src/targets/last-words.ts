@@ -1,0 +1,71 @@
+/** A small file in which whoever started a process keeps its last log lines and, once it ended, how. */
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { sleep } from '#core/deadline/index.ts';
+import { nowNs } from '#core/clock/index.ts';
+import { writeFileAtomic } from '#core/files/index.ts';
+import type { LogRing } from './process/log-ring.ts';
+
+export interface LastWords {
+  /** Undefined while it runs. */
+  readonly ended?: string | undefined;
+  readonly log: string;
+}
+
+export interface Writer {
+  readonly path: string;
+  /** After it nothing is written any more. */
+  remove(): void;
+}
+
+/** Output comes in bursts, and what a process said last can arrive after its exit. */
+const SETTLE_MS = 50;
+/** Between a death and its note lie an exit event and the settling above. */
+const WAIT_MS = 500;
+
+/** Writes when the child ends and, with `always`, after each burst of output: for servers that outlive their own parts. */
+export function keepLastWords(
+  child: ChildProcess,
+  of: { readonly path: string; readonly log: LogRing; readonly ended: () => string | undefined; readonly always: boolean },
+): Writer {
+  let timer: NodeJS.Timeout | undefined;
+  let removed = false;
+  const write = () => {
+    timer = undefined;
+    if (removed) return;
+    try {
+      writeFileAtomic(of.path, JSON.stringify({ ended: of.ended(), log: of.log.tail() } satisfies LastWords));
+    } catch {
+      // A full disk must not end the run: then a death has no cause.
+    }
+  };
+  const soon = () => void (timer ??= setTimeout(write, SETTLE_MS).unref());
+  child.once('exit', soon);
+  if (of.always) for (const stream of [child.stdout, child.stderr]) stream?.on('data', soon);
+  return {
+    path: of.path,
+    remove: () => {
+      removed = true;
+      clearTimeout(timer);
+      rmSync(of.path, { force: true });
+    },
+  };
+}
+
+/** Of a process that is dead, its end is waited for, but not for long; undefined when nothing was written. */
+export async function readLastWords(path: string, isDead: boolean): Promise<LastWords | undefined> {
+  const endNs = nowNs() + WAIT_MS * 1e6;
+  for (;;) {
+    const words = read(path);
+    if (!isDead || words?.ended !== undefined || nowNs() >= endNs) return words;
+    await sleep(10);
+  }
+}
+
+function read(path: string): LastWords | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as LastWords;
+  } catch {
+    return undefined;
+  }
+}
