@@ -6,7 +6,7 @@ import { replayOf } from '#checks/lab/replay.ts';
 import { pollUntil } from '#core/deadline/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { COUNT, EMPTY_FINAL, ensemble, streaming } from '../protocol/requests.ts';
-import { PlainGrpc, http, inferMessage } from '../protocol/wire.ts';
+import { PlainGrpc, type StreamReply, http, inferMessage } from '../protocol/wire.ts';
 
 const readyIsTrue: Claim = {
   id: 'ready-tells-the-truth',
@@ -51,19 +51,20 @@ const unload: Claim = {
     if (!lab.parts.decoupled) return notServed(NOT_DECOUPLED);
     if (!lab.parts.owned) return notServed('this run did not start the target, so it may not unload its models');
     const failures: Failure[] = [];
-    const fail = (code: string, text: string) => failures.push({ law: 'repository-control', code, text });
+    const fail = (code: string, text: string) => failures.push({ law: 'repository-control', code, text, replay: replayOf(lab, unload.id) });
     using client = new PlainGrpc(lab.parts.endpoints.grpc);
     const canary = inferMessage(ensemble(COUNT, 24, [streaming], { parameters: EMPTY_FINAL }));
     const whole = await client.stream([canary]);
     if (whole.messages.some((m) => m.error !== '') || whole.messages.at(-1)?.final !== true)
       fail('no-answer', `before anything was unloaded the ensemble gave ${JSON.stringify(whole.messages.at(-1)?.error ?? whole.details)}`);
-    const running = client.stream([canary], 30_000);
+    const running = client.open([canary], 30_000);
+    // An unload that overtakes the request would refuse it, and rightly.
+    await running.begun;
     const unloaded = await client.call('RepositoryModelUnload', { model_name: 'ensemble' });
     try {
       if (unloaded.code !== 'OK') fail('unload', `unload gave ${unloaded.code} ${unloaded.details}`);
-      const ended = await running;
-      if (ended.messages.length !== whole.messages.length || ended.messages.at(-1)?.final !== true)
-        fail('cut', `the answer in flight gave ${ended.messages.length} of ${whole.messages.length} messages after the unload`);
+      const ended = await running.reply;
+      if (!sameAnswer(ended, whole)) fail('cut', `the answer in flight ${differently(ended, whole)}`);
       const index = await pollUntil({ ms: 10_000, everyMs: 20, what: 'the ensemble to be listed as UNAVAILABLE' }, async () => {
         const reply = await client.call('RepositoryIndex', {});
         const entry = reply.body?.models.find((m: { name: string }) => m.name === 'ensemble');
@@ -78,8 +79,7 @@ const unload: Claim = {
       if (loaded.code !== 'OK') fail('load', `load gave ${loaded.code} ${loaded.details}`);
     }
     const again = await client.stream([canary]);
-    if (again.messages.length !== whole.messages.length)
-      fail('after-load', `after loading again the answer has ${again.messages.length} messages, before ${whole.messages.length}`);
+    if (!sameAnswer(again, whole)) fail('after-load', `after loading again the ensemble ${differently(again, whole)}`);
     const unknown = await client.call('RepositoryModelLoad', { model_name: 'nope' });
     if (!/failed to load 'nope', failed to poll from model repository/.test(unknown.details))
       fail('load-unknown', `loading an unknown model gave ${unknown.code} ${unknown.details}`);
@@ -88,5 +88,17 @@ const unload: Claim = {
     return structural(5, 'steps of repository control', failures);
   },
 };
+
+function sameAnswer(a: StreamReply, b: StreamReply): boolean {
+  const text = (r: StreamReply) => Buffer.concat(r.messages.flatMap((m) => m.raw.filter((_, i) => m.outputs[i]?.name === 'text_output')));
+  return a.messages.length === b.messages.length && a.messages.at(-1)?.final === true && text(a).equals(text(b));
+}
+
+function differently(a: StreamReply, whole: StreamReply): string {
+  const count = `gave ${a.messages.length} of ${whole.messages.length} messages`;
+  const error = a.messages.find((m) => m.error !== '')?.error ?? a.details;
+  if (error !== '') return `${count}, then ${JSON.stringify(error)}`;
+  return a.messages.length === whole.messages.length ? `${count}, with another text` : count;
+}
 
 export const CLAIMS: readonly Claim[] = [readyIsTrue, unload];

@@ -75,15 +75,27 @@ export class PlainGrpc implements Disposable {
 
   /** Sends all requests at once, half-closes, and gives everything that came back. */
   stream(requests: readonly unknown[], deadlineMs = 10_000): Promise<StreamReply> {
+    return this.open(requests, deadlineMs).reply;
+  }
+
+  /** As `stream`; `begun` resolves with the first message, or with the end of a stream that sent none. */
+  open(requests: readonly unknown[], deadlineMs = 10_000): { readonly begun: Promise<void>; readonly reply: Promise<StreamReply> } {
     const call = this.#client.ModelStreamInfer({ deadline: wallClockMs() + deadlineMs }) as ClientDuplexStream<any, any>;
-    const { promise, resolve } = Promise.withResolvers<StreamReply>();
+    const begun = Promise.withResolvers<void>();
+    const reply = Promise.withResolvers<StreamReply>();
     const messages: StreamMessage[] = [];
-    call.on('data', (m) => messages.push(flatten(m)));
+    call.on('data', (m) => {
+      messages.push(flatten(m));
+      begun.resolve();
+    });
     call.on('error', () => {});
-    call.on('status', (s) => resolve({ messages, code: status[s.code] as string, details: s.details }));
+    call.on('status', (s) => {
+      reply.resolve({ messages, code: status[s.code] as string, details: s.details });
+      begun.resolve();
+    });
     for (const r of requests) call.write(r);
     call.end();
-    return promise;
+    return { begun: begun.promise, reply: reply.promise };
   }
 
   [Symbol.dispose](): void {

@@ -4,13 +4,13 @@ import { failureOf } from '#checks/lab/judged.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
+import { settled } from '#checks/lab/settled.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { law } from '#checks/laws/index.ts';
 import { nowNs } from '#core/clock/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 import { FLAG, type Transcript } from '#core/transcript/index.ts';
 import { type Reading, gaugesWhile } from './gauges-while.ts';
-import { together } from './together.ts';
 
 /** So often is a route asked when the gauges showed neither that it streams nor that it holds back. */
 const TRIES = 3;
@@ -87,7 +87,7 @@ async function watched(lab: Lab, run: () => Promise<Transcript>): Promise<Watche
   if ((await readGauges(lab)) === undefined) return { transcript: await run(), order: undefined };
   const start = await untilIdle(lab);
   const running = run().then((transcript) => ({ transcript, endNs: nowNs() }));
-  const [{ transcript, endNs }, readings] = await together([running, collected(gaugesWhile(lab, running))]);
+  const [{ transcript, endNs }, readings] = await settled([running, collected(gaugesWhile(lab, running))]);
   const end = await untilIdle(lab);
   const [first] = dataEvents(transcript);
   if (first === undefined) return { transcript, order: undefined };
