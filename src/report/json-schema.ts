@@ -10,6 +10,7 @@ const side = z.object({
   tokens: z.array(z.string()).describe("The tokens' spellings, in step with `ids`."),
   text: z.string().describe('The text of the answer.'),
   at: z.number().int().describe('Index into `tokens` where the sides part.'),
+  position: z.number().int().describe('The same place in the whole answer: a token where ids are served, a character elsewhere.'),
   margin: z.number().optional().describe('Top-1 minus top-2 log-probability at that place, where it was served.'),
 });
 

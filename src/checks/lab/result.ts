@@ -19,6 +19,8 @@ export interface SideView {
   readonly text: string;
   /** Index into `tokens` where the sides part. */
   readonly at: number;
+  /** The same place in the whole answer: a token where ids are served, a character elsewhere. */
+  readonly position: number;
   readonly margin?: number | undefined;
 }
 

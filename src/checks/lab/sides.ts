@@ -11,8 +11,8 @@ export function sidesOf(lab: Lab, t: Transcript, truth: Answer): readonly SideVi
     if (at < 0) return undefined;
     const window = windowAround(truth.ids, t.ids, at, lab.tokenizer);
     return [
-      { name: 'accepted', ...window.expected, margin: truth.margins[at] },
-      { name: 'observed', ...window.observed, margin: t.margins[at] },
+      { name: 'accepted', ...window.expected, position: at, margin: truth.margins[at] },
+      { name: 'observed', ...window.observed, position: at, margin: t.margins[at] },
     ];
   }
   const char = firstTextDivergence(truth.text, t.text);
@@ -24,5 +24,12 @@ function textSide(name: string, text: string, char: number): SideView {
   const from = Math.max(0, char - 30);
   const before = text.slice(from, char);
   const after = text.slice(char, char + 30);
-  return { name, ids: [], tokens: before === '' ? [after] : [before, after], text: text.slice(from, char + 30), at: before === '' ? 0 : 1 };
+  return {
+    name,
+    ids: [],
+    tokens: before === '' ? [after] : [before, after],
+    text: text.slice(from, char + 30),
+    at: before === '' ? 0 : 1,
+    position: char,
+  };
 }

@@ -36,6 +36,7 @@ claim({ id: 'ensemble-equals-raw', suite: 'agreement', statement: 'ensemble = ra
           tokens: ['Ġred', ',', 'Ġor', 'ange', ',', 'Ġyellow', ',', 'Ġgreen', ',', 'Ġblue'],
           text: ' red, orange, yellow, green, blue',
           at: 7,
+          position: 7,
           margin: 0.312,
         },
         {
@@ -44,6 +45,7 @@ claim({ id: 'ensemble-equals-raw', suite: 'agreement', statement: 'ensemble = ra
           tokens: ['Ġred', ',', 'Ġor', 'ange', ',', 'Ġyellow', ',', 'Ġgold', 'Ġand'],
           text: ' red, orange, yellow, gold and',
           at: 7,
+          position: 7,
           margin: 0.29,
         },
       ],
@@ -80,8 +82,15 @@ claim(
         code: 'text-differs',
         text: 'a character that is split over two tokens came out as U+FFFD',
         sides: [
-          { name: 'raw', ids: [], tokens: [], text: 'Guten Tag, 世界 und alle anderen, die heute gekommen sind', at: 0 },
-          { name: 'openai-chat', ids: [], tokens: [], text: 'Guten Tag, 世\ufffd\ufffd und alle anderen, die heute gekommen sind', at: 0 },
+          { name: 'raw', ids: [], tokens: [], text: 'Guten Tag, 世界 und alle anderen, die heute gekommen sind', at: 0, position: 12 },
+          {
+            name: 'openai-chat',
+            ids: [],
+            tokens: [],
+            text: 'Guten Tag, 世\ufffd\ufffd und alle anderen, die heute gekommen sind',
+            at: 0,
+            position: 12,
+          },
         ],
         replay: 'lockstep check agreement/chat-text --seed 1',
       },

@@ -18,6 +18,7 @@ export function renderSides(sides: readonly SideView[], canvas: Canvas): readonl
 
 function renderTokens(sides: readonly SideView[], { style, columns }: Canvas): string[] {
   const at = Math.min(...sides.map((side) => side.at));
+  const position = Math.min(...sides.map((side) => side.position));
   const longest = Math.max(...sides.map((side) => side.tokens.length));
   let from = Math.max(0, at - BEFORE);
   let to = Math.min(longest, at + AFTER + 1);
@@ -36,7 +37,7 @@ function renderTokens(sides: readonly SideView[], { style, columns }: Canvas): s
   const lines: string[] = [];
   for (const side of sides) {
     const margin = side.margin === undefined ? '' : style.dim(`margin ${side.margin.toPrecision(3)}`);
-    const start = from > 0 ? '… ' : '  ';
+    const start = from > 0 || position > at ? '… ' : '  ';
     lines.push(
       `${padEnd(side.name, nameCells)}${start}${row((c) => tokenAt(side, c), place)}${to < side.tokens.length ? '… ' : '  '}${margin}`.trimEnd(),
     );
@@ -50,7 +51,7 @@ function renderTokens(sides: readonly SideView[], { style, columns }: Canvas): s
   }
   const before = sum(range(from, at).map(cellsOf));
   const caret = '^'.repeat(Math.max(1, ...sides.map((side) => cellWidth(tokenAt(side, at)))));
-  lines.push(`${' '.repeat(nameCells + 2 + before)}${style.bad(caret)} ${style.dim(`token ${at}`)}`);
+  lines.push(`${' '.repeat(nameCells + 2 + before)}${style.bad(caret)} ${style.dim(`token ${position}`)}`);
   return lines;
 }
 
@@ -61,10 +62,11 @@ function renderTexts(sides: readonly SideView[], { style, columns }: Canvas): st
   const room = Math.max(20, columns - nameCells - 6);
   const before = Math.min(at, Math.floor(room / 2));
   const cut = at - before;
-  const lead = cut > 0 ? '…' : '';
+  const position = sides[0]?.position ?? at;
+  const lead = cut > 0 || position > at ? '…' : '';
   const lines = sides.map((side) => `${padEnd(side.name, nameCells)}“${lead}${truncate(excerpt(side.text, cut, at), room)}”`);
   const prefix = visibleText((sides[0]?.text ?? '').slice(cut, at));
-  lines.push(`${' '.repeat(nameCells + 1 + cellWidth(lead) + cellWidth(prefix))}${style.bad('^')} ${style.dim(`character ${at}`)}`);
+  lines.push(`${' '.repeat(nameCells + 1 + cellWidth(lead) + cellWidth(prefix))}${style.bad('^')} ${style.dim(`character ${position}`)}`);
   return lines;
 }
 

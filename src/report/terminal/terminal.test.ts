@@ -5,12 +5,13 @@ import { renderSides } from './sides.ts';
 import { COLOURED, PLAIN, styleFor } from './style.ts';
 import { cellWidth, truncate, visibleToken } from './width.ts';
 
-const side = (name: string, tokens: readonly string[], at: number, text = tokens.join('')): SideView => ({
+const side = (name: string, tokens: readonly string[], at: number, text = tokens.join(''), position = at): SideView => ({
   name,
   ids: tokens.map((_, i) => i),
   tokens,
   text,
   at,
+  position,
 });
 
 describe('sides', () => {
@@ -36,12 +37,19 @@ describe('sides', () => {
   });
 
   test('texts that differ in a blank show it', () => {
-    const lines = renderSides([side('raw', [], 0, 'a b'), side('chat', [], 0, 'ab')], { style: PLAIN, columns: 80 });
+    const lines = renderSides([side('raw', [], 0, 'a b', 1), side('chat', [], 0, 'ab', 1)], { style: PLAIN, columns: 80 });
     expect(lines).toEqual(['raw       “a␣b”', 'chat      “ab”', '            ^ character 1']);
   });
 
+  test('the place is counted in the whole answer, not in the part that is shown', () => {
+    const window = (last: string) => side('raw', ['a', 'b', last], 2, undefined, 19);
+    const lines = renderSides([window('x'), window('y')], { style: PLAIN, columns: 80 });
+    expect(lines[0]).toMatch(/^raw +… a /);
+    expect(lines.at(-1)).toContain('token 19');
+  });
+
   test('a cut never falls inside a surrogate pair', () => {
-    const lines = renderSides([side('raw', [], 0, 'a🙂'), side('chat', [], 0, 'a🙃')], { style: PLAIN, columns: 80 });
+    const lines = renderSides([side('raw', [], 0, 'a🙂', 1), side('chat', [], 0, 'a🙃', 1)], { style: PLAIN, columns: 80 });
     expect(lines.at(-1)).toContain('character 1');
     expect(lines.every((line) => line.isWellFormed())).toBe(true);
   });
