@@ -8,7 +8,7 @@ import type { RunReport } from '#report/index.ts';
 import { claimKey, claimPattern, LockstepReporter } from '#report/index.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { refuseUnknownFaults } from './faults.ts';
+import { refuseFaults } from './faults.ts';
 
 const PROJECT = 'suites';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -16,7 +16,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 export async function check(context: CommandContext): Promise<number> {
   const { flags, env, cwd, signal } = context;
   const config = toRunConfig(await resolveSettings({ command: 'check', flags: flags.layer, env, cwd }), cwd);
-  await refuseUnknownFaults(config.faults);
+  await refuseFaults(config.faults, config.profile);
   for (const path of [config.json, config.junit]) if (path !== undefined) assertWritable(path);
   const report = await runSuites(config, flags.positionals, signal);
   if (signal.aborted || report?.outcome === 'interrupted') return EXIT.interrupted;

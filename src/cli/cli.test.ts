@@ -123,14 +123,16 @@ describe.concurrent('check', { timeout: 60_000 }, () => {
     expect(code).toBe(2);
   });
 
-  test('a fault that does not exist and a server that is not there are no failed claims', async () => {
+  test('a fault that does not exist or would change nothing, and a server that is not there are no failed claims', async () => {
     const port = await closedPort();
     const address = `127.0.0.1:${port}`;
-    const [fault, server] = await Promise.all([
+    const [fault, hidden, server] = await Promise.all([
       lockstep(['check', '--fault', 'double-bos-templated']),
+      lockstep(['check', '--fault', 'double-bos-templated-prompt']),
       lockstep(['check', '--target', 'external', '--grpc', address, '--http', address, '--tokenizer', TINY_CHECKPOINT]),
     ]);
     expect(fault).toMatchObject({ code: 2, error: expect.stringContaining('[fault-unknown]') });
+    expect(hidden).toMatchObject({ code: 2, error: expect.stringMatching(/\[fault-hidden\][^]*next: Add --profile ideal/) });
     expect(server).toMatchObject({ code: 2, error: expect.stringMatching(/^\[target-unreachable\] waited [^]*next: Start the server/) });
     expect(server.error).not.toMatch(/^ +at /m);
   });

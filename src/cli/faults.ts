@@ -11,16 +11,24 @@ export async function listFaults(): Promise<readonly Fault[]> {
   return module.FAULTS;
 }
 
-/** Errors: `fault-unknown`, with the nearest id that exists. */
-export async function refuseUnknownFaults(ids: readonly string[]): Promise<void> {
+/** Errors: `fault-unknown`, with the nearest id that exists; `fault-hidden` for one that the profile has as its known gap. */
+export async function refuseFaults(ids: readonly string[], profile: string): Promise<void> {
   if (ids.length === 0) return;
-  const known = (await listFaults()).map((fault) => fault.id);
-  const unknown = ids.find((id) => !known.includes(id));
-  if (unknown === undefined) return;
-  const meant = nearest(unknown, known);
-  throw new LockstepError('fault-unknown', `there is no fault ${unknown}`, {
-    hint: meant === undefined ? '`lockstep serve --list-faults` names them all.' : `Did you mean ${meant}?`,
-  });
+  const known = new Map((await listFaults()).map((fault) => [fault.id, fault]));
+  for (const id of ids) {
+    const fault = known.get(id);
+    if (fault === undefined) {
+      const meant = nearest(id, [...known.keys()]);
+      throw new LockstepError('fault-unknown', `there is no fault ${id}`, {
+        hint: meant === undefined ? '`lockstep serve --list-faults` names them all.' : `Did you mean ${meant}?`,
+      });
+    }
+    if (fault.profile !== undefined && fault.profile !== profile) {
+      throw new LockstepError('fault-hidden', `${id} changes nothing under the profile ${profile}, where servers behave so anyway`, {
+        hint: `Add --profile ${fault.profile}.`,
+      });
+    }
+  }
 }
 
 /** One block per fault, grouped by class: id, what it breaks, which laws catch it. */
@@ -28,7 +36,10 @@ export function formatFaults(faults: readonly Fault[]): string {
   const blocks = [...Map.groupBy(faults, (fault) => fault.class)].map(([group, members]) =>
     [
       group,
-      ...members.map((fault) => `  ${fault.id}\n      ${fault.mechanism}\n      caught by ${fault.caughtBy.join(', ')}   ${fault.thread}`),
+      ...members.map(
+        (fault) =>
+          `  ${fault.id}\n      ${fault.mechanism}\n      caught by ${fault.caughtBy.join(', ')}${fault.profile === undefined ? '' : `, with --profile ${fault.profile}`}   ${fault.thread}`,
+      ),
     ].join('\n'),
   );
   return `${blocks.join('\n\n')}\n\n${faults.length} faults`;

@@ -2,7 +2,7 @@
 import { nearest, resolveSettings, toRunConfig } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { CommandContext } from './command.ts';
-import { refuseUnknownFaults } from './faults.ts';
+import { refuseFaults } from './faults.ts';
 import { type GoldensAction, runGoldens } from './goldens-run.ts';
 
 const ACTIONS: readonly GoldensAction[] = ['record', 'verify', 'update', 'list'];
@@ -12,7 +12,7 @@ export async function goldens(context: CommandContext): Promise<number> {
   const [word, ...filters] = flags.positionals;
   const action = actionOf(word);
   const settings = await resolveSettings({ command: 'goldens', flags: flags.layer, env, cwd });
-  await refuseUnknownFaults(settings.fault);
+  await refuseFaults(settings.fault, settings.profile);
   const { code } = await runGoldens(action, {
     config: toRunConfig(settings, cwd),
     filters: [...settings.filter, ...filters],

@@ -7,7 +7,7 @@ import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { startEmbeddedTarget } from '#targets/embedded/index.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { formatFaults, listFaults, refuseUnknownFaults } from './faults.ts';
+import { formatFaults, listFaults, refuseFaults } from './faults.ts';
 
 const LOOK_EVERY_MS = 500;
 
@@ -17,7 +17,7 @@ export async function serve({ flags, env, cwd, signal, terminal }: CommandContex
     terminal.out(formatFaults(await listFaults()));
     return EXIT.held;
   }
-  await refuseUnknownFaults(settings.fault);
+  await refuseFaults(settings.fault, settings.profile);
   await using target = await startEmbeddedTarget({
     server: {
       ...EMBEDDED_DEFAULTS,

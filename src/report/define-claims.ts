@@ -16,7 +16,7 @@ import { NOT_RUN } from '#checks/lab/result.ts';
 
 let shared: Promise<{ readonly lab: Lab } & AsyncDisposable> | undefined;
 
-/** All suites of one worker share one lab, and with it what was already observed. */
+/** The claims of one file share one lab, and with it what was already observed. */
 function sharedLab(run: ProvidedRun): Promise<{ readonly lab: Lab } & AsyncDisposable> {
   if (shared !== undefined) return shared;
   const made = makeLab({

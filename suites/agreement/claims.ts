@@ -100,6 +100,22 @@ const LAYERS: readonly Layer[] = [
     laws: ['framing', 'final-flag-once', 'done-marker', 'role-first', 'request-id-echoed'],
     unit: 'exchanges',
   },
+  {
+    id: 'raw-whole',
+    statement:
+      'What the other routes are held against is sound itself: true lengths, known ids, the greedy choice, real log-probabilities.',
+    routes: ['raw'],
+    laws: [
+      'sequence-lengths-true',
+      'ids-in-vocabulary',
+      'greedy-is-argmax',
+      'log-probs-real',
+      'framing',
+      'final-flag-once',
+      'request-id-echoed',
+    ],
+    unit: 'raw answers',
+  },
 ];
 
 const layerClaims: readonly Claim[] = LAYERS.map((l) => ({

@@ -57,7 +57,6 @@ export function controls(): void {
       laws: ['batch-invariance'],
     },
     async ({ signal }) => {
-      // The first one measures the noise by which the others judge.
       const claims = ['repeated', 'amid-neighbours', 'near-ties-amid-neighbours'].map((id) => ORDINARY_CLAIMS.find((c) => c.id === id)!);
       const { outcomes, failures } = await runSuite(
         { faults: ['batch-size-changes-greedy-logits'], policy: 'margins' },
