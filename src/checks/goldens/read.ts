@@ -32,7 +32,10 @@ function readJson(path: string): Readonly<Record<string, unknown>> {
     file = JSON.parse(readFileSync(path, 'utf8'));
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') {
-      throw new LockstepError('golden-missing', `there is no ${path}`, { hint: 'Record it: npx lockstep goldens record', cause: thrown });
+      throw new LockstepError('golden-missing', `there is no ${path}`, {
+        hint: 'Record it on the accepted build, with the flags of this run that name the target: npx lockstep goldens record',
+        cause: thrown,
+      });
     }
     throw malformed(path, '', (thrown as Error).message, thrown);
   }

@@ -84,7 +84,7 @@ export function openGoldenStore(options: StoreOptions): GoldenStore {
     load,
     get(suite, request) {
       const golden = load(suite).get(request.id);
-      const record = `Record it: npx lockstep goldens record`;
+      const record = 'Record it on the accepted build, with the flags of this run that name the target: npx lockstep goldens record';
       if (golden === undefined)
         throw new LockstepError('golden-missing', `${path(suite)} has no golden for ${request.id}`, { hint: record });
       if (!sameRequest(golden.request, request)) {

@@ -112,7 +112,7 @@ export const FIELDS = {
   }),
   strictIdentity: field(z.boolean().default(false), {
     expected: 'true or false',
-    help: 'fail when the goldens were recorded on another identity, in place of only saying so',
+    help: 'fail when the goldens were recorded on another identity, in place of only saying so; refused for an external target, whose weights are not known',
     commands: ['check'],
   }),
   filter: field(z.array(z.string().min(1)).default([]), {

@@ -99,6 +99,7 @@ async function build(cache: string, folder: string, pin: ServerPin, pins: string
     throw new LockstepError(
       'unsupported-platform',
       `the tritonserver binaries are for Linux x86_64, this is ${process.platform} ${process.arch}`,
+      { hint: 'Leave --target out to use the embedded server, or name a running one: --target external.' },
     );
   }
   const python = await findPython(pin.python, pin.libpython, signal);

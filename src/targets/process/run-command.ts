@@ -26,6 +26,7 @@ export async function runCommand(program: string, args: readonly string[], optio
       reject(
         new LockstepError('command-failed', `${options.what}: ${program} ${how}`, {
           context: { arguments: args.join(' '), output: (output + errors).trim().split('\n').slice(-15).join('\n') },
+          hint: 'Run the command by itself with these arguments; its output above says what it missed.',
           cause,
         }),
       );

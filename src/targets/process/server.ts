@@ -243,7 +243,11 @@ export class TritonProcess implements Target {
   async #readyModels(): Promise<string[]> {
     const url = `http://${this.endpoints.http}/v2/repository/index`;
     const answer = await withDeadline({ ms: HEALTH_WITHIN_MS, what: 'the list of models' }, (signal) => askHttp(url, 'POST', signal));
-    if (answer.status !== 200) throw new LockstepError('unexpected-reply', `the list of models was answered with status ${answer.status}`);
+    if (answer.status !== 200) {
+      throw new LockstepError('unexpected-reply', `the list of models was answered with status ${answer.status}`, {
+        hint: 'The server log says why; `lockstep doctor` checks what it was built from.',
+      });
+    }
     const index = JSON.parse(answer.body) as readonly { readonly name: string; readonly state?: string }[];
     return index.filter((entry) => entry.state === 'READY').map((entry) => entry.name);
   }
