@@ -4,7 +4,7 @@ import { FAULTS_VARIABLE } from '#core/config/index.ts';
 import { FAULTS, type Fault } from '#embedded/faults/index.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
-import { runSuite } from './run-suite.ts';
+import { ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
 
 /** Test files among which the faults are dealt out, so that no worker is left alone with the long ones. */
 const SHARES = 6;
@@ -12,8 +12,8 @@ const SHARES = 6;
 export const ALL_FAULTS = process.env[FAULTS_VARIABLE] === 'all';
 
 /**
- * The faults to look for: one for every law with `npm test`, which is to take less than a minute; all of them with
- * `npm run test:faults`.
+ * The faults to look for: one for every law with `npm test`, which is to take less than a minute, and there the claims
+ * that speak of the law come first; all of them, by the suite in its ordinary order, with `npm run test:faults`.
  */
 const CHOSEN: readonly Fault[] = ALL_FAULTS ? FAULTS : [...new Map(FAULTS.map((f) => [f.caughtBy[0], f])).values()];
 
@@ -36,9 +36,10 @@ export function findFaults(share: 1 | 2 | 3 | 4 | 5 | 6): void {
 async function find(fault: Fault, signal: AbortSignal): Promise<Outcome> {
   const [law] = fault.caughtBy;
   const named = (f: { readonly law: string; readonly code: string }) => f.law === law && f.code !== 'not-exercised';
+  const claims = ALL_FAULTS ? ORDINARY_CLAIMS : ORDINARY_CLAIMS.toSorted((a, b) => +b.laws.includes(law) - +a.laws.includes(law));
   const { outcomes, failures } = await runSuite(
     { faults: [fault.id], profile: fault.profile ?? 'default' },
-    { signal, enough: (found) => found.some(named) },
+    { signal, claims, enough: (found) => found.some(named) },
   );
   const hit = failures.find(named);
   if (hit !== undefined) return structural(outcomes.size, 'claims run', [], { notes: [`by ${hit.law} in ${hit.claim}`] });
