@@ -249,7 +249,8 @@ async function slotsTaken(lab: Lab, max: number, fillers: readonly Promise<unkno
   return false;
 }
 
-function leftBehind(after: EngineGauges): string[] {
+/** What of the engine's memory is not free although nothing runs. */
+export function leftBehind(after: EngineGauges): string[] {
   const out: string[] = [];
   if (after.blocksUsed !== 0) out.push(`${after.blocksUsed} KV blocks are still in use with nothing running`);
   if (after.blocksFree !== after.blocksMax) out.push(`${after.blocksFree} of ${after.blocksMax} KV blocks are free with nothing running`);

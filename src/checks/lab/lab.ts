@@ -44,6 +44,8 @@ export interface LabParts {
   readonly rawParameters: Readonly<Record<string, string>>;
   /** True for targets that this run started and may disturb (load, unload, restart). */
   readonly owned: boolean;
+  /** Whether the server may be asked what crashes some releases: a cancel in the moment of completion. */
+  readonly cancelAtCompletion: boolean;
   /** Starts a second target made the same way; undefined where that is impossible. */
   readonly restart: (() => Promise<{ readonly lab: Lab } & AsyncDisposable>) | undefined;
   readonly health: () => Promise<Health>;

@@ -57,6 +57,7 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
     goldensDir: config.goldens,
     notServed,
     owned: config.target !== 'external',
+    cancelAtCompletion: config.cancelAtCompletion,
     restart: options.restart,
     health: options.health,
     deadlineMs: options.deadlineMs ?? CASE_DEADLINE_MS,

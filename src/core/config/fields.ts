@@ -115,6 +115,12 @@ export const FIELDS = {
     help: 'fail when the goldens were recorded on another identity, in place of only saying so; refused for an external target, whose weights are not known',
     commands: ['check'],
   }),
+  cancelAtCompletion: field(z.boolean().default(false), {
+    expected: 'true or false',
+    help: 'cancel also in the very moment of completion, which crashes tritonserver before 24.12 (server#7368)',
+    defaultText: 'off; the embedded server is always asked',
+    commands: ['check'],
+  }),
   filter: field(z.array(z.string().min(1)).default([]), {
     value: 'TEXT',
     expected: 'a part of a request id or suite',

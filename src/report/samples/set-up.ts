@@ -34,6 +34,7 @@ export const SAMPLE_RUN: ProvidedRun = {
     only: undefined,
     policy: 'exact',
     strictIdentity: false,
+    cancelAtCompletion: true,
     json: undefined,
     junit: undefined,
   },
