@@ -92,7 +92,7 @@ export const CANCELLATION: readonly Claim[] = SCENARIOS.map((s) => ({
   suite: 'streaming',
   statement: s.statement,
   routes: [s.route],
-  laws: ['answers-at-all', 'cancel-stops', 'cancel-frees', 'neighbours-unchanged'],
+  laws: ['answers-at-all', 'cancel-stops', 'cancel-frees', 'neighbours-unchanged', 'server-survives'],
   deadlineMs: 60_000,
   run: (lab) => runScenario(lab, s),
 }));
