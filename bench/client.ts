@@ -1,15 +1,12 @@
 /** What receiving and checking a streamed token costs the client, against receiving alone. */
-import { DEFAULT_PROFILE } from '#core/profile/index.ts';
 import { LAWS, answerOf, judge, type LawContext } from '#checks/laws/index.ts';
 import { rawRequest } from '#checks/routes/raw-request.ts';
 import { ROUTES, type RouteContext, type RunOptions } from '#checks/routes/index.ts';
-import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import { connect } from '#wire/clients/index.ts';
-import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { DOCUMENTED, LEANEST, bareClient, bareRequest } from './bare-client.ts';
 import { alternate, ownCpuUs, ratios, type Row } from './rounds.ts';
-import { ANSWER_IDS, IN_FLIGHT, REQUESTS, inLanes, startServer, streamCase } from './server-under-load.ts';
+import { ANSWER_IDS, IN_FLIGHT, REQUESTS, inLanes, contextOf, startServer, streamCase } from './server-under-load.ts';
 
 const PROMPTS = 8;
 
@@ -21,12 +18,7 @@ const PROMPTS = 8;
 export async function clientBench(): Promise<Row[]> {
   await using target = await startServer('scripted');
   await using clients = connect(target.endpoints);
-  const context: RouteContext = {
-    clients,
-    tokenizer: loadTokenizer(TINY_CHECKPOINT),
-    profile: DEFAULT_PROFILE,
-    models: { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' },
-  };
+  const context = contextOf(clients);
   const documented = bareClient(target.endpoints.grpc, DOCUMENTED);
   const leanest = bareClient(target.endpoints.grpc, LEANEST);
   try {

@@ -1,15 +1,12 @@
 /** Tokens per second of the tiny model: the engine alone, and through the server. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { PACKAGE_ROOT, TINY_CHECKPOINT } from '#core/config/index.ts';
-import { DEFAULT_PROFILE } from '#core/profile/index.ts';
-import { ROUTES, type RouteContext } from '#checks/routes/index.ts';
+import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { ROUTES } from '#checks/routes/index.ts';
 import { createLlamaEngine, createScriptedEngine, type Engine, type EngineRequest } from '#embedded/engine/index.ts';
+import { ORACLE, makeRequest } from '#embedded/engine/testing.ts';
 import { connect } from '#wire/clients/index.ts';
-import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { processCpuUs } from './process-cpu.ts';
 import { ROUNDS, alternate, rates, type Row } from './rounds.ts';
-import { inLanes, startServer, streamCase } from './server-under-load.ts';
+import { inLanes, contextOf, startServer, streamCase } from './server-under-load.ts';
 
 const TOKENS = 100;
 const REQUESTS = 40;
@@ -21,10 +18,7 @@ export async function engineBench(): Promise<Row[]> {
 }
 
 async function llamaAlone(): Promise<Row[]> {
-  const oracle = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'docker', 'checkpoint', 'oracle', 'greedy.json'), 'utf8')) as {
-    cases: { promptIds: number[] }[];
-  };
-  const prompts = oracle.cases.map((c) => c.promptIds);
+  const prompts = ORACLE.map((c) => c.promptIds);
   const engines = {
     invariant: createLlamaEngine({ checkpoint: TINY_CHECKPOINT, maxRequests: 8, reuse: false, reduction: 'invariant' }),
     batch: createLlamaEngine({ checkpoint: TINY_CHECKPOINT, maxRequests: 8, reuse: false, reduction: 'batch' }),
@@ -63,12 +57,7 @@ async function llamaAlone(): Promise<Row[]> {
 async function throughServer(): Promise<Row[]> {
   await using target = await startServer('llama');
   await using clients = connect(target.endpoints);
-  const context: RouteContext = {
-    clients,
-    tokenizer: loadTokenizer(TINY_CHECKPOINT),
-    profile: DEFAULT_PROFILE,
-    models: { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' },
-  };
+  const context = contextOf(clients);
   const pid = (await target.processes())[0]?.pid as number;
   const stream = (lanes: number) =>
     sides(
@@ -130,20 +119,9 @@ function sides(work: () => Promise<number>, cpuUs?: () => number) {
   };
 }
 
+/** Of a full length: EOS does not end it. */
 function requestOf(promptIds: readonly number[], maxTokens: number): EngineRequest {
-  return {
-    id: '',
-    promptIds: Int32Array.from(promptIds),
-    maxTokens,
-    endId: -1,
-    minTokens: 0,
-    stopWords: [],
-    badWords: [],
-    embeddingBias: undefined,
-    sampling: {},
-    wantLogProbs: false,
-    wantLogits: false,
-  };
+  return makeRequest(promptIds, { maxTokens, endId: -1 });
 }
 
 function answer(engine: Engine, request: EngineRequest): Promise<number> {

@@ -1,10 +1,12 @@
 /** The server that the benches of both ends talk to, and the request they send. */
-import { MODEL_REPOSITORY, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { STOCK_MODELS, type RouteContext } from '#checks/routes/index.ts';
+import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { DEFAULT_PROFILE } from '#core/profile/index.ts';
 import type { Case } from '#core/request/index.ts';
-import type { EmbeddedOptions } from '#embedded/options.ts';
+import { EMBEDDED_DEFAULTS, type EmbeddedOptions } from '#embedded/options.ts';
 import { startEmbeddedTarget } from '#targets/embedded/index.ts';
 import type { Target } from '#targets/index.ts';
+import { loadTokenizer } from '#wire/tokenizer/index.ts';
 
 /** The longest answer that leaves room for a prompt in max_seq_len 512 is near 500; this is a long answer. */
 export const ANSWER_IDS = 400;
@@ -14,21 +16,13 @@ export const REQUESTS = 192;
 
 export function startServer(engine: EmbeddedOptions['engine']): Promise<Target> {
   return startEmbeddedTarget({
-    server: {
-      grpcPort: 0,
-      httpPort: 0,
-      metricsPort: 0,
-      openaiPort: 0,
-      host: '127.0.0.1',
-      profile: DEFAULT_PROFILE.id,
-      faults: [],
-      engine,
-      reduction: 'invariant',
-      stepMs: 0,
-      checkpoint: TINY_CHECKPOINT,
-      repository: MODEL_REPOSITORY,
-    },
+    server: { ...EMBEDDED_DEFAULTS, engine },
   });
+}
+
+/** What the route `raw` needs to ask that server. */
+export function contextOf(clients: RouteContext['clients']): RouteContext {
+  return { clients, tokenizer: loadTokenizer(TINY_CHECKPOINT), profile: DEFAULT_PROFILE, models: STOCK_MODELS };
 }
 
 /** One of eight prompts; the scripted engine's answers follow from the ids. */

@@ -2,15 +2,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { DEFAULT_PROFILE } from '#core/profile/index.ts';
-import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { rawRequest } from '#checks/routes/raw-request.ts';
 import { connect } from '#wire/clients/index.ts';
-import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { LEANEST, bareClient, bareRequest } from './bare-client.ts';
 import { processCpuUs } from './process-cpu.ts';
 import { alternate, ratios, type Row } from './rounds.ts';
-import { ANSWER_IDS, IN_FLIGHT, REQUESTS, inLanes, startServer, streamCase } from './server-under-load.ts';
+import { ANSWER_IDS, IN_FLIGHT, REQUESTS, inLanes, contextOf, startServer, streamCase } from './server-under-load.ts';
 
 /**
  * The embedded server with the scripted engine, and a bare grpc-js server in a process of its own that answers every
@@ -20,12 +17,7 @@ import { ANSWER_IDS, IN_FLIGHT, REQUESTS, inLanes, startServer, streamCase } fro
 export async function serverBench(): Promise<Row[]> {
   await using target = await startServer('scripted');
   await using clients = connect(target.endpoints);
-  const context = {
-    clients,
-    tokenizer: loadTokenizer(TINY_CHECKPOINT),
-    profile: DEFAULT_PROFILE,
-    models: { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' },
-  };
+  const context = contextOf(clients);
   const c = streamCase(0);
   const ids = Int32Array.from(c.request.prompt.kind === 'ids' ? c.request.prompt.ids : []);
   const request = bareRequest(rawRequest(c, 'load', ids, context, { deadlineMs: 60_000 }));

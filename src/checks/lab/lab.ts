@@ -1,6 +1,6 @@
 import { type Answer, type LawContext, answerOf } from '#checks/laws/index.ts';
 import { type CompareOptions, type Comparison, NO_NOISE, type Noise, POLICIES, type Policy } from '#checks/compare/index.ts';
-import { type Cancel, ROUTES, type RouteContext, type RunOptions } from '#checks/routes/index.ts';
+import { type Cancel, ROUTES, type RouteContext, type RunOptions, STOCK_MODELS } from '#checks/routes/index.ts';
 import { nowNs } from '#core/clock/index.ts';
 import { sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
@@ -79,7 +79,7 @@ export class Lab {
       clients: parts.clients,
       tokenizer: parts.tokenizer,
       profile: parts.profile,
-      models: { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' },
+      models: STOCK_MODELS,
     };
   }
 

@@ -1,9 +1,9 @@
 /** The clients and routes against the embedded server. */
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pollUntil } from '#core/deadline/index.ts';
 import type { LockstepError } from '#core/errors/index.ts';
 import { countFlag, FLAG, type Transcript } from '#core/transcript/index.ts';
+import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '#embedded/server.ts';
 import type { ServerClient } from '#wire/clients/index.ts';
 import { boolTensor, bytesTensor, int32Tensor } from '#wire/protocol/tensors.ts';
@@ -14,26 +14,12 @@ import type { RouteContext, RunOptions } from './types.ts';
 const O = { deadlineMs: 10_000 };
 const OPTIONS: RunOptions = O;
 const MESSAGES = { kind: 'messages', messages: [{ role: 'user', content: 'Tell me about the sea.' }] } as const;
-const docker = (path: string): string => fileURLToPath(new URL(`../../../docker/${path}`, import.meta.url));
 
 let server: EmbeddedServer;
 let context: RouteContext & AsyncDisposable;
 
 beforeAll(async () => {
-  server = await startEmbeddedServer({
-    grpcPort: 0,
-    httpPort: 0,
-    metricsPort: 0,
-    openaiPort: 0,
-    host: '127.0.0.1',
-    profile: 'ideal',
-    faults: [],
-    engine: 'llama',
-    reduction: 'invariant',
-    checkpoint: docker('checkpoint/tiny'),
-    repository: docker('models'),
-    stepMs: 2,
-  });
+  server = await startEmbeddedServer({ ...EMBEDDED_DEFAULTS, profile: 'ideal', stepMs: 2 });
   context = contextOf(server.endpoints);
 });
 afterAll(async () => {

@@ -6,7 +6,7 @@ import { openAiCompletions } from './openai-completions.ts';
 import { raw } from './raw.ts';
 import type { Route } from './types.ts';
 
-export type { Cancel, Route, RouteContext, RunOptions } from './types.ts';
+export { STOCK_MODELS, type Cancel, type Route, type RouteContext, type RunOptions } from './types.ts';
 
 /** Every way through a target, by id. */
 export const ROUTES: Readonly<Record<RouteId, Route>> = {

@@ -4,7 +4,7 @@ import { DEFAULT_PROFILE } from '#core/profile/index.ts';
 import type { Case, Limits, Mode, Prompt, RouteId, Sampling } from '#core/request/index.ts';
 import { connect, type ClientEndpoints } from '#wire/clients/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
-import type { RouteContext } from './types.ts';
+import { STOCK_MODELS, type RouteContext } from './types.ts';
 
 export const TOKENIZER = loadTokenizer(fileURLToPath(new URL('../../../docker/checkpoint/tiny', import.meta.url)));
 
@@ -27,7 +27,7 @@ export function contextOf(endpoints: Partial<ClientEndpoints>): RouteContext & A
     clients,
     tokenizer: TOKENIZER,
     profile: DEFAULT_PROFILE,
-    models: { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' },
+    models: STOCK_MODELS,
     [Symbol.asyncDispose]: () => clients[Symbol.asyncDispose](),
   };
 }

@@ -13,6 +13,9 @@ export interface RouteContext {
   readonly models: { readonly raw: string; readonly ensemble: string; readonly openai: string };
 }
 
+/** The names in a stock TensorRT-LLM repository; the OpenAI front end serves the ensemble under its own name. */
+export const STOCK_MODELS: RouteContext['models'] = { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' };
+
 /** How this client goes away in a cancellation case. */
 export type Cancel =
   /** Cancel the call (gRPC) or close the connection (HTTP) once this many data events arrived; 0: right after sending. */
