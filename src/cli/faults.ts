@@ -1,6 +1,7 @@
 /** The embedded server's fault catalogue, as far as commands need it. */
 import { nearest } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import { profileIncludes } from '#core/profile/index.ts';
 import type { Fault } from '#embedded/faults/types.ts';
 
 /** Loaded on demand: most runs have no faults. */
@@ -23,7 +24,7 @@ export async function refuseFaults(ids: readonly string[], profile: string): Pro
         hint: meant === undefined ? '`lockstep serve --list-faults` names them all.' : `Did you mean ${meant}?`,
       });
     }
-    if (fault.profile !== undefined && fault.profile !== profile) {
+    if (fault.profile !== undefined && !profileIncludes(profile, fault.profile)) {
       throw new LockstepError('fault-hidden', `${id} changes nothing under the profile ${profile}, where servers behave so anyway`, {
         hint: `Add --profile ${fault.profile}.`,
       });

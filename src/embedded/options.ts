@@ -8,7 +8,7 @@ export interface EmbeddedOptions {
   readonly metricsPort: number;
   readonly openaiPort: number;
   readonly host: string;
-  /** Name in PROFILES. */
+  /** A name that `profileOf` understands. */
   readonly profile: string;
   /** Fault ids switched on. */
   readonly faults: readonly string[];

@@ -1,5 +1,5 @@
 import { LockstepError } from '#core/errors/index.ts';
-import { PROFILES } from '#core/profile/index.ts';
+import { profileOf } from '#core/profile/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { CoreError, type CoreOptions, type TritonCore, createTritonCore } from './core/index.ts';
 import { createEngine } from './engine/index.ts';
@@ -36,12 +36,7 @@ function loadCore(options: CoreOptions): TritonCore {
  * Errors: `profile-unknown`, `listen-failed`, those of the tokenizer and the checkpoint.
  */
 export async function startEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
-  const profile = PROFILES[options.profile];
-  if (profile === undefined) {
-    throw new LockstepError('profile-unknown', `there is no release profile ${options.profile}`, {
-      hint: `Choose one of ${Object.keys(PROFILES).join(', ')}.`,
-    });
-  }
+  const profile = profileOf(options.profile);
   const faults = new Set(options.faults);
   const tokenizer = loadTokenizer(options.checkpoint);
   const engine = createEngine({

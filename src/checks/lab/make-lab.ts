@@ -1,5 +1,5 @@
 import type { RunConfig } from '#core/config/index.ts';
-import { PROFILES } from '#core/profile/index.ts';
+import { profileOf } from '#core/profile/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 import type { Endpoints, Health } from '#targets/types.ts';
 import { connect } from '#wire/clients/index.ts';
@@ -29,7 +29,7 @@ export interface LabOptions {
 /** Connects to a running target. The connections close when the lab's parts are disposed. */
 export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab } & AsyncDisposable> {
   const { config, endpoints } = options;
-  const profile = PROFILES[config.profile]!;
+  const profile = profileOf(config.profile);
   const tokenizer = loadTokenizer(config.tokenizer);
   const clients = connect(endpoints);
   const notServed = new Map<RouteId, string>();

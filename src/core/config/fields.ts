@@ -70,10 +70,10 @@ export const FIELDS = {
     defaultText: 'goldens/ of this checkout',
     commands: ['check', 'goldens', 'doctor'],
   }),
-  profile: field(z.enum(['default', 'ideal']).default('default'), {
+  profile: field(z.string().min(1).default('default'), {
     value: 'NAME',
-    expected: 'default or ideal',
-    help: 'release profile: `default` does what servers were seen to do, `ideal` has no known gaps',
+    expected: 'default, ideal, or releases by axis, such as openai=r25.12 or ideal,models=1.x',
+    help: 'release profile: `default` does what servers were seen to do, `ideal` has no known gaps; docs/surface.md lists the releases',
     commands: ['check', 'serve', 'goldens'],
   }),
   fault: field(z.array(z.string().min(1)).default([]), {

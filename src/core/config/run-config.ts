@@ -1,6 +1,7 @@
 /** The configuration of one run, complete: the command hands it to the runner's global set-up through LOCKSTEP_RUN. */
 import { join, resolve } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
+import { profileOf } from '#core/profile/index.ts';
 import type { Environment } from './environment.ts';
 import { RUN_VARIABLE } from './environment.ts';
 import type { Settings } from './fields.ts';
@@ -17,7 +18,8 @@ export interface RunConfig {
   readonly tokenizer: string;
   /** Absolute. */
   readonly goldens: string;
-  readonly profile: 'default' | 'ideal';
+  /** A name that `profileOf` understands. */
+  readonly profile: string;
   readonly faults: readonly string[];
   readonly seed: number;
   /** Request id that every draw is narrowed to. */
@@ -30,7 +32,7 @@ export interface RunConfig {
   readonly junit: string | undefined;
 }
 
-/** Paths become absolute, defaults that depend on the target are filled in. Errors: `tokenizer-missing`. */
+/** Paths become absolute, defaults that depend on the target are filled in. Errors: `tokenizer-missing`, `profile-unknown`. */
 export function toRunConfig(settings: Settings, cwd: string): RunConfig {
   const tokenizer = settings.tokenizer ?? (settings.target === 'external' ? undefined : TINY_CHECKPOINT);
   if (tokenizer === undefined) {
@@ -47,7 +49,7 @@ export function toRunConfig(settings: Settings, cwd: string): RunConfig {
     openai: settings.openai,
     tokenizer: resolve(cwd, tokenizer),
     goldens: settings.goldens === undefined ? join(PACKAGE_ROOT, 'goldens') : resolve(cwd, settings.goldens),
-    profile: settings.profile,
+    profile: profileOf(settings.profile).id,
     faults: settings.fault,
     seed: settings.seed,
     only: settings.only,

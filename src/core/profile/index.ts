@@ -1,2 +1,3 @@
 export * from './profile.ts';
-export * from './releases.ts';
+export { IDEAL_PROFILE, profileIncludes, profileOf } from './profile-of.ts';
+export { DEFAULT_PROFILE, RELEASES } from './releases.ts';

@@ -34,28 +34,34 @@ export const OPENAI_R25_12: OpenAiProfile = {
   defaultMaxTokens: observed(16, FRONTEND),
 };
 
+/** Every release that a profile can be made of, by axis and id. */
+export const RELEASES: {
+  readonly core: readonly CoreProfile[];
+  readonly models: readonly ModelsProfile[];
+  readonly openai: readonly OpenAiProfile[];
+} = { core: [CORE_2_51], models: [MODELS_1_X], openai: [OPENAI_R25_12] };
+
 export const DEFAULT_PROFILE: ReleaseProfile = { id: 'default', core: CORE_2_51, models: MODELS_1_X, openai: OPENAI_R25_12 };
 
 /** The same releases without any gap: what the contracts say, not what servers were seen to do. */
-export const IDEAL_PROFILE: ReleaseProfile = {
-  id: 'ideal',
-  core: {
-    ...CORE_2_51,
-    ensembleCancelReachesRunningStep: wished(CORE_2_51.ensembleCancelReachesRunningStep, true),
-    missingRequiredInputDetected: wished(CORE_2_51.missingRequiredInputDetected, true),
-    httpCloseSeenWhileSilent: wished(CORE_2_51.httpCloseSeenWhileSilent, true),
-  },
-  models: {
-    ...MODELS_1_X,
-    streamedTextHoldsBackPartialCharacters: wished(MODELS_1_X.streamedTextHoldsBackPartialCharacters, true),
-  },
-  openai: {
-    ...OPENAI_R25_12,
-    finishReasonAlwaysStop: wished(OPENAI_R25_12.finishReasonAlwaysStop, false),
-    disconnectCancels: wished(OPENAI_R25_12.disconnectCancels, true),
-    doubleBos: wished(OPENAI_R25_12.doubleBos, false),
-    chatExcludesInput: wished(OPENAI_R25_12.chatExcludesInput, true),
-  },
-};
-
-export const PROFILES: Readonly<Record<string, ReleaseProfile>> = { default: DEFAULT_PROFILE, ideal: IDEAL_PROFILE };
+export function idealOf({ core, models, openai }: ReleaseProfile): Omit<ReleaseProfile, 'id'> {
+  return {
+    core: {
+      ...core,
+      ensembleCancelReachesRunningStep: wished(core.ensembleCancelReachesRunningStep, true),
+      missingRequiredInputDetected: wished(core.missingRequiredInputDetected, true),
+      httpCloseSeenWhileSilent: wished(core.httpCloseSeenWhileSilent, true),
+    },
+    models: {
+      ...models,
+      streamedTextHoldsBackPartialCharacters: wished(models.streamedTextHoldsBackPartialCharacters, true),
+    },
+    openai: {
+      ...openai,
+      finishReasonAlwaysStop: wished(openai.finishReasonAlwaysStop, false),
+      disconnectCancels: wished(openai.disconnectCancels, true),
+      doubleBos: wished(openai.doubleBos, false),
+      chatExcludesInput: wished(openai.chatExcludesInput, true),
+    },
+  };
+}

@@ -7,7 +7,7 @@ export interface Fault {
   readonly mechanism: string;
   readonly thread: string;
   /** The release profile under which it shows, where the default release hides it behind a known gap. */
-  readonly profile?: 'default' | 'ideal';
+  readonly profile?: string;
   /** The law by which the suite must find it, then others that it breaks. */
   readonly caughtBy: readonly [string, ...string[]];
 }

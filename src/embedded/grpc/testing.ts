@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type ClientDuplexStream, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { wallClock } from '#core/clock/index.ts';
-import { PROFILES, type ReleaseProfile } from '#core/profile/index.ts';
+import { profileOf } from '#core/profile/index.ts';
 import type { ModelStreamInferResponse } from '#wire/protocol/grpc-messages.ts';
 import { GrpcInferenceClient, UNLIMITED_MESSAGES } from '#wire/protocol/service.ts';
 import { boolTensor, bytesTensor, decodeBytesElements, int32Tensor, int32Values, type Tensor } from '#wire/protocol/tensors.ts';
@@ -15,7 +15,7 @@ export const EMPTY_FINAL = { triton_enable_empty_final_response: { bool_param: t
 export const STREAMING = boolTensor('streaming', [1, 1], [true]);
 
 export interface LabOptions {
-  readonly profile?: 'default' | 'ideal';
+  readonly profile?: string;
   readonly faults?: readonly string[];
   readonly script?: (promptIds: Int32Array) => Script;
   readonly stepMs?: number;
@@ -57,7 +57,7 @@ export class GrpcLab implements AsyncDisposable {
   }
 
   static async start(options: LabOptions = {}): Promise<GrpcLab> {
-    const profile = PROFILES[options.profile ?? 'default'] as ReleaseProfile;
+    const profile = profileOf(options.profile ?? 'default');
     const faults = new Set(options.faults);
     const { script, stepMs = 0 } = options;
     const engine = createScriptedEngine({ stepMs, ...(script === undefined ? {} : { script: (request) => script(request.promptIds) }) });

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { LockstepError } from '#core/errors/index.ts';
+import { DEFAULT_PROFILE, profileIncludes, profileOf, RELEASES } from './index.ts';
+
+const refused = (name: string): string => {
+  try {
+    profileOf(name);
+  } catch (thrown) {
+    return LockstepError.from(thrown).message;
+  }
+  return 'accepted';
+};
+
+test('default and ideal are the default releases, with and without their gaps', () => {
+  expect(profileOf('default')).toEqual(DEFAULT_PROFILE);
+  expect(profileOf('ideal')).toMatchObject({
+    id: 'ideal',
+    core: { id: '2.51', ensembleCancelReachesRunningStep: { value: true } },
+    openai: { doubleBos: { value: false } },
+  });
+});
+
+test('an axis takes any of its releases, in any order, on top of default or ideal', () => {
+  for (const axis of ['core', 'models', 'openai'] as const) {
+    for (const { id } of RELEASES[axis]) expect(profileOf(`${axis}=${id}`)[axis].id).toBe(id);
+  }
+  expect(profileOf('openai=r25.12, core=2.51').id).toBe('core=2.51,openai=r25.12');
+  expect(profileOf('ideal,models=1.x')).toMatchObject({
+    id: 'ideal,models=1.x',
+    models: { streamedTextHoldsBackPartialCharacters: { value: true } },
+  });
+});
+
+test('what no release has is refused with what there is', () => {
+  expect(refused('openai=r1')).toMatch(/the axis openai has no release r1/);
+  expect(refused('gpu=1')).toMatch(/gpu=1 is no axis=release/);
+  expect(refused('')).toMatch(/an empty part is no axis=release/);
+  expect(refused('core=2.51,core=2.51')).toMatch(/is no axis=release/);
+  expect(refused('default,ideal')).toMatch(/ideal is no axis=release/);
+});
+
+test('a profile includes what it was made of', () => {
+  expect(profileIncludes('ideal,openai=r25.12', 'ideal')).toBe(true);
+  expect(profileIncludes('openai=r25.12', 'ideal')).toBe(false);
+  expect(profileIncludes('ideal', 'default')).toBe(true);
+});
