@@ -31,6 +31,17 @@ test('an axis takes any of its releases, in any order, on top of default or idea
   });
 });
 
+test('the sampler of a release decides whether EOS is among ids and counts', () => {
+  const of = (id: string) => {
+    const { sampler, eosInIds, usageCountsEos, finalResponseEmpty } = profileOf(`models=${id}`).models.torch;
+    return [sampler.value, eosInIds.value, usageCountsEos.value, finalResponseEmpty.value];
+  };
+  expect(of('1.0')).toEqual(['TorchSampler', true, true, false]);
+  expect(of('1.1')).toEqual(['TRTLLMSampler', false, false, true]);
+  expect(of('1.2')).toEqual(['TorchSampler', true, true, false]);
+  expect(of('1.x')).toEqual(of('1.1'));
+});
+
 test('what no release has is refused with what there is', () => {
   expect(refused('openai=r1')).toMatch(/the axis openai has no release r1/);
   expect(refused('gpu=1')).toMatch(/gpu=1 is no axis=release/);

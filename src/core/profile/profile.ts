@@ -36,6 +36,30 @@ export interface ModelsProfile {
   readonly ensembleExcludeInput: Fact<boolean>;
   /** Whether return_num_input_tokens and return_num_output_tokens exist. */
   readonly returnsTokenCounts: Fact<boolean>;
+  readonly torch: TorchPath;
+}
+
+/**
+ * The PyTorch back end of a release: what stands behind the model `llmapi` and behind trtllm-serve. Which sampler runs
+ * decides how an answer ends in ids and counts; its text is the same.
+ */
+export interface TorchPath {
+  /** The sampler that runs where nobody chose one, beams apart. */
+  readonly sampler: Fact<'TorchSampler' | 'TRTLLMSampler'>;
+  /** True: the EOS that ends an answer is the last of its token ids. */
+  readonly eosInIds: Fact<boolean>;
+  /** True: completion_tokens of trtllm-serve counts it. */
+  readonly usageCountsEos: Fact<boolean>;
+  /** True: the response in which EOS ends a stream brings no new id. Its text is empty either way. */
+  readonly finalResponseEmpty: Fact<boolean>;
+  /** False: repetition, presence and frequency penalties are accepted and change nothing. */
+  readonly appliesPenalties: Fact<boolean>;
+  /** False: a stream shows the beginning of a stop string before it knows that it is one. */
+  readonly streamHoldsBackStopStrings: Fact<boolean>;
+  /** False: bytes of a character that the end cut off never come in a stream; the whole answer shows them as U+FFFD. */
+  readonly streamShowsCutCharacter: Fact<boolean>;
+  /** False: stop strings reach llmapi as bytes, which its tokenizer refuses, so such a request fails. */
+  readonly llmapiTakesStopStrings: Fact<boolean>;
 }
 
 /** NVIDIA's OpenAI-compatible front end. */

@@ -1,10 +1,12 @@
-import type { CoreProfile, Fact, ModelsProfile, OpenAiProfile, ReleaseProfile } from './profile.ts';
+import type { CoreProfile, Fact, ModelsProfile, OpenAiProfile, ReleaseProfile, TorchPath } from './profile.ts';
 
 const observed = <T>(value: T, source: string): Fact<T> => ({ value, evidence: 'observed', source });
+const read = <T>(value: T, source: string): Fact<T> => ({ value, evidence: 'source-read', source });
 const wished = <T>(fact: Fact<unknown>, value: T): Fact<T> => ({ value, evidence: fact.evidence, source: `right form of: ${fact.source}` });
 
 const REAL_CORE = 'docs/observed.md#triton-2-51';
 const MODELS = 'docs/observed.md#model-repository-1-x';
+const TORCH = 'docs/observed.md#torch-path';
 const FRONTEND = 'docs/observed.md#openai-front-end-r25-12';
 
 export const CORE_2_51: CoreProfile = {
@@ -15,6 +17,34 @@ export const CORE_2_51: CoreProfile = {
   httpCloseSeenWhileSilent: observed(false, REAL_CORE),
 };
 
+/** Of autumn 2025, whose result and detokenisation classes ran on a stand-in engine; the samplers themselves were read. */
+const TORCH_PATH = {
+  streamHoldsBackStopStrings: observed(false, TORCH),
+  streamShowsCutCharacter: observed(false, TORCH),
+  llmapiTakesStopStrings: read(false, 'triton_backend/all_models/llmapi/tensorrt_llm/1/helpers.py'),
+};
+
+/** The sampler in Python: the token is appended first, then EOS, length and stop words are looked for, in this order. */
+const TORCH_SAMPLER: TorchPath = {
+  ...TORCH_PATH,
+  sampler: read('TorchSampler', 'docs/source/features/sampling.md'),
+  eosInIds: read(true, 'tensorrt_llm/_torch/pyexecutor/sampler.py'),
+  usageCountsEos: observed(true, TORCH),
+  finalResponseEmpty: read(false, 'tensorrt_llm/_torch/pyexecutor/sampler.py'),
+  appliesPenalties: read(false, 'https://github.com/NVIDIA/TensorRT-LLM/issues/9442'),
+};
+
+/** The C++ decoder inside the PyTorch back end: an id is told only when the sequence grew, and EOS does not make it grow. */
+const TRTLLM_SAMPLER: TorchPath = {
+  ...TORCH_PATH,
+  sampler: read('TRTLLMSampler', 'docs/source/release-notes.md, 1.1'),
+  eosInIds: read(false, 'tensorrt_llm/_torch/pyexecutor/sampler.py'),
+  usageCountsEos: observed(false, TORCH),
+  finalResponseEmpty: read(true, 'tensorrt_llm/_torch/pyexecutor/sampler.py'),
+  appliesPenalties: read(true, 'cpp/tensorrt_llm/kernels/penaltyKernels.cu'),
+};
+
+/** What the releases 1.x share on the TensorRT path, with the Torch path of 1.1, which the container 25.12 holds. */
 export const MODELS_1_X: ModelsProfile = {
   id: '1.x',
   seedTensor: observed('seed', MODELS),
@@ -22,7 +52,15 @@ export const MODELS_1_X: ModelsProfile = {
   streamedTextHoldsBackPartialCharacters: observed(false, MODELS),
   ensembleExcludeInput: observed(true, MODELS),
   returnsTokenCounts: observed(true, MODELS),
+  torch: TRTLLM_SAMPLER,
 };
+
+/** The same repository; what differs is which sampler the PyTorch back end takes by itself. */
+const MODELS_BY_SAMPLER: readonly ModelsProfile[] = [
+  { ...MODELS_1_X, id: '1.0', torch: TORCH_SAMPLER },
+  { ...MODELS_1_X, id: '1.1', torch: TRTLLM_SAMPLER },
+  { ...MODELS_1_X, id: '1.2', torch: TORCH_SAMPLER },
+];
 
 export const OPENAI_R25_12: OpenAiProfile = {
   id: 'r25.12',
@@ -39,7 +77,7 @@ export const RELEASES: {
   readonly core: readonly CoreProfile[];
   readonly models: readonly ModelsProfile[];
   readonly openai: readonly OpenAiProfile[];
-} = { core: [CORE_2_51], models: [MODELS_1_X], openai: [OPENAI_R25_12] };
+} = { core: [CORE_2_51], models: [MODELS_1_X, ...MODELS_BY_SAMPLER], openai: [OPENAI_R25_12] };
 
 export const DEFAULT_PROFILE: ReleaseProfile = { id: 'default', core: CORE_2_51, models: MODELS_1_X, openai: OPENAI_R25_12 };
 
@@ -55,6 +93,13 @@ export function idealOf({ core, models, openai }: ReleaseProfile): Omit<ReleaseP
     models: {
       ...models,
       streamedTextHoldsBackPartialCharacters: wished(models.streamedTextHoldsBackPartialCharacters, true),
+      torch: {
+        ...models.torch,
+        appliesPenalties: wished(models.torch.appliesPenalties, true),
+        streamHoldsBackStopStrings: wished(models.torch.streamHoldsBackStopStrings, true),
+        streamShowsCutCharacter: wished(models.torch.streamShowsCutCharacter, true),
+        llmapiTakesStopStrings: wished(models.torch.llmapiTakesStopStrings, true),
+      },
     },
     openai: {
       ...openai,
