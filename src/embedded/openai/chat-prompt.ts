@@ -5,8 +5,8 @@
 import type { ChatMessage } from '#core/request/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
-import { clientError, httpException } from './http-error.ts';
-import { pythonRepr } from './python-repr.ts';
+import { httpException, pythonRepr } from '../fastapi/index.ts';
+import { clientError } from './client-error.ts';
 import type { RequestMessage } from './request-schema.ts';
 
 /** @param keepBos whether the BOS text that the template writes stays, though preprocessing adds BOS again */

@@ -3,7 +3,10 @@
  * Source: FastApiFrontend._add_cors_middleware (r25.12) and Starlette's CORSMiddleware; docs/observed.md#openai-front-end-r25-12.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ALLOWED_ORIGIN, reply } from './reply.ts';
+import { reply } from '../fastapi/index.ts';
+
+/** The one origin whose scripts may read answers. */
+const ALLOWED_ORIGIN = 'http://localhost';
 
 /** True when the request was a preflight and is answered. */
 export function answerPreflight(request: IncomingMessage, response: ServerResponse): boolean {
@@ -21,4 +24,12 @@ export function answerPreflight(request: IncomingMessage, response: ServerRespon
   if (origin === ALLOWED_ORIGIN) reply(response, 200, 'OK', { type, before });
   else reply(response, 400, 'Disallowed CORS origin', { type, before });
   return true;
+}
+
+/** Headers added to every other answer to a request that names its origin. */
+export function originHeaders(request: IncomingMessage): Readonly<Record<string, string>> {
+  const { origin } = request.headers;
+  if (origin === undefined || request.headers['access-control-request-method'] !== undefined) return {};
+  const credentials = { 'access-control-allow-credentials': 'true' };
+  return origin === ALLOWED_ORIGIN ? { ...credentials, 'access-control-allow-origin': ALLOWED_ORIGIN, vary: 'Origin' } : credentials;
 }

@@ -1,19 +1,19 @@
 /** The two generating endpoints: validate, send, answer. Source: TritonLLMEngine (r25.12). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { wallClockMs } from '#core/clock/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import type { Tensor } from '#wire/protocol/tensors.ts';
 import { CoreError, type TritonCore } from '../core/types.ts';
 import { type AnswerForm, CHAT, COMPLETION, toolChat } from './answers.ts';
+import { httpException, reply } from '../fastapi/index.ts';
 import { chatPrompt } from './chat-prompt.ts';
 import { type Generation, streamAnswer, wholeAnswer } from './generation.ts';
-import { httpException } from './http-error.ts';
 import type { ModelEntry } from './model-table.ts';
-import { reply } from './reply.ts';
 import { validatedBody } from './request-body.ts';
 import { chatRequest, completionRequest } from './request-schema.ts';
 import { retouching } from './retouch.ts';
 import { chatMaxTokens, requestTensors } from './tensors.ts';
-import { unixMs, uuid1 } from './uuid1.ts';
+import { uuid1 } from './uuid1.ts';
 import { checkedChat, checkedCompletion, forcedTool } from './validate.ts';
 
 export interface Frontend {
@@ -81,7 +81,7 @@ async function answer(frontend: Frontend, asked: Asked, response: ServerResponse
     core,
     request: { modelName: asked.model.name, modelVersion: '', id: '', parameters: new Map(), inputs: asked.tensors, requestedOutputs: [] },
     form: asked.form,
-    envelope: { id: `cmpl-${uuid1()}`, created: Math.floor(unixMs() / 1000), model: asked.request.model },
+    envelope: { id: `cmpl-${uuid1()}`, created: Math.floor(wallClockMs() / 1000), model: asked.request.model },
     maxTokens: Number(BigInt.asIntN(32, asked.maxTokens)),
     includeUsage: asked.request.stream_options?.include_usage === true,
     retouch: retouching(frontend, asked.chat),

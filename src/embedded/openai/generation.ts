@@ -5,11 +5,10 @@
 import type { ServerResponse } from 'node:http';
 import { SSE_DONE, sseEvent } from '#wire/protocol/sse.ts';
 import type { CoreInferRequest, CoreInferResponse, TritonCore } from '../core/types.ts';
+import { HttpError, httpException, startStream } from '../fastapi/index.ts';
 import type { AnswerForm, Envelope, FinishReason } from './answers.ts';
-import { HttpError, httpException } from './http-error.ts';
+import { inferenceErrorText } from './inference-error.ts';
 import { outputText, responseUsage, type Usage, usage } from './output-text.ts';
-import { inferenceErrorText } from './python-repr.ts';
-import { startStream } from './reply.ts';
 
 export interface Generation {
   readonly core: TritonCore;

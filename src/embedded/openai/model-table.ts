@@ -2,8 +2,8 @@
  * The models as the front end saw them when it started; r25.12 never looks again.
  * Source: TritonLLMEngine._get_model_metadata, python/openai/openai_frontend/engine/triton_engine.py (r25.12).
  */
+import { wallClockMs } from '#core/clock/index.ts';
 import type { TritonCore } from '../core/types.ts';
-import { unixMs } from './uuid1.ts';
 
 export interface ModelEntry {
   readonly name: string;
@@ -19,7 +19,7 @@ const ECHO_TENSORS = ['exclude_input_in_output', 'sampling_param_exclude_input_f
 
 /** Every ready model in alphabetical order, preprocessing and postprocessing too. */
 export function modelTable(core: TritonCore): ReadonlyMap<string, ModelEntry> {
-  const created = Math.floor(unixMs() / 1000);
+  const created = Math.floor(wallClockMs() / 1000);
   const names = [...new Set(core.repositoryIndex({ readyOnly: true }).map((entry) => entry.name))].sort();
   return new Map(
     names.map((name) => {

@@ -4,7 +4,7 @@
  */
 import { elementCount } from '#wire/protocol/tensors.ts';
 import type { CoreInferResponse } from '../core/types.ts';
-import { httpException } from './http-error.ts';
+import { httpException } from '../fastapi/index.ts';
 
 /** '' for a flag-only response or one without text_output; cut at the first NUL. Errors: HttpError 500. */
 export function outputText(response: CoreInferResponse | undefined): string {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { HttpError } from './http-error.ts';
+import { HttpError } from '../fastapi/index.ts';
 import { validatedBody } from './request-body.ts';
 import { chatRequest, completionRequest } from './request-schema.ts';
 

@@ -18,7 +18,7 @@ import {
   str,
   union,
   type Validator,
-} from './pydantic.ts';
+} from '../fastapi/index.ts';
 
 const MAX_SEED = 9223372036854775807n;
 

@@ -1,24 +1,12 @@
-/**
- * Paths and methods. Source: python/openai/openai_frontend/frontend/fastapi/routers (r25.12) and Starlette's routing
- * (405 with allow, 307 for a trailing slash).
- */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+/** Paths and methods. Source: python/openai/openai_frontend/frontend/fastapi/routers (r25.12). */
+import { httpException, reply, type Route } from '../fastapi/index.ts';
+import { clientError } from './client-error.ts';
 import { chatCompletions, completions, type Frontend } from './endpoints.ts';
-import { clientError, httpException } from './http-error.ts';
 import { modelJson } from './model-table.ts';
-import { reply } from './reply.ts';
 import { validatedBody } from './request-body.ts';
 import { embeddingRequest } from './request-schema.ts';
 
-type Handler = (frontend: Frontend, request: IncomingMessage, body: Buffer, response: ServerResponse, name: string) => void | Promise<void>;
-
-interface Route {
-  readonly path: RegExp;
-  readonly method: 'GET' | 'POST';
-  readonly handle: Handler;
-}
-
-const ROUTES: readonly Route[] = [
+export const ROUTES: readonly Route<Frontend>[] = [
   {
     path: /^\/health\/ready$/,
     method: 'GET',
@@ -59,27 +47,3 @@ const ROUTES: readonly Route[] = [
     },
   },
 ];
-
-export async function route(frontend: Frontend, request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
-  const [rawPath = '/', ...query] = (request.url ?? '/').split('?');
-  const path = decoded(rawPath);
-  const found = ROUTES.find((candidate) => candidate.path.test(path));
-  if (found !== undefined) {
-    if (request.method === found.method) return found.handle(frontend, request, body, response, found.path.exec(path)?.[1] ?? '');
-    return reply(response, 405, '{"detail":"Method Not Allowed"}', { before: { allow: found.method } });
-  }
-  const other = path.endsWith('/') ? path.replace(/\/+$/, '') : `${path}/`;
-  if (path !== '/' && ROUTES.some((candidate) => candidate.path.test(other))) {
-    const location = `http://${request.headers.host ?? ''}${other}${query.length > 0 ? `?${query.join('?')}` : ''}`;
-    return reply(response, 307, '', { type: null, after: { location } });
-  }
-  throw httpException(404, 'Not Found');
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}

@@ -4,7 +4,7 @@
  * docs/observed.md#openai-front-end-r25-12.
  */
 import { boolTensor, bytesTensor, fp32Tensor, int32Tensor, type Tensor, uint64Tensor } from '#wire/protocol/tensors.ts';
-import { httpException } from './http-error.ts';
+import { httpException } from '../fastapi/index.ts';
 import type { ChatRequest, CompletionRequest } from './request-schema.ts';
 
 /** What both endpoints have; chat has more. */

@@ -3,9 +3,9 @@
  * Source: _validate_chat_request, _validate_completion_request and _verify_chat_tool_call_settings (r25.12), for models
  * that are not vLLM, without LoRA and without a tool-call parser.
  */
-import { clientError, httpException } from './http-error.ts';
+import { httpException, writePythonJson } from '../fastapi/index.ts';
+import { clientError } from './client-error.ts';
 import type { ModelEntry } from './model-table.ts';
-import { writePythonJson } from './python-json.ts';
 import type { ChatRequest, CompletionRequest } from './request-schema.ts';
 import type { WritableJson } from '#wire/protocol/json-value.ts';
 

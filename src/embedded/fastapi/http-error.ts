@@ -15,8 +15,3 @@ export class HttpError extends Error {
 export function httpException(status: number, detail: string): HttpError {
   return new HttpError(status, JSON.stringify({ detail }));
 }
-
-/** ClientError of the front end: 400 since 24.11. */
-export function clientError(detail: string): HttpError {
-  return httpException(400, detail);
-}

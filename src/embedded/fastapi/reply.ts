@@ -1,17 +1,24 @@
 /** Answers with uvicorn's headers: date and server first, lower case. Source: docs/observed.md#openai-front-end-r25-12. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { wallClockMs } from '#core/clock/index.ts';
 import { SSE_CONTENT_TYPE } from '#wire/protocol/sse.ts';
-import { unixMs } from './uuid1.ts';
+
+const added = new WeakMap<ServerResponse, Readonly<Record<string, string>>>();
+
+/** Headers behind all others of whatever this request is answered with: what a middleware adds. */
+export function addHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  added.set(response, headers);
+}
 
 function writeHead(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>): void {
   response.sendDate = false;
   const closing = response.req.headers.connection?.toLowerCase() === 'close' || response.req.httpVersion === '1.0';
   if (!closing) response.removeHeader('Connection');
   response.writeHead(status, {
-    date: new Date(unixMs()).toUTCString(),
+    date: new Date(wallClockMs()).toUTCString(),
     server: 'uvicorn',
     ...headers,
-    ...originHeaders(response.req),
+    ...added.get(response),
     ...(closing ? { Connection: 'close' } : {}),
   });
 }
@@ -39,15 +46,4 @@ export function reply(response: ServerResponse, status: number, body: string, op
 export function startStream(response: ServerResponse): void {
   const chunked = response.req.httpVersion === '1.0' ? {} : { 'Transfer-Encoding': 'chunked' };
   writeHead(response, 200, { 'content-type': SSE_CONTENT_TYPE, ...chunked });
-}
-
-/** The one origin whose scripts may read answers. */
-export const ALLOWED_ORIGIN = 'http://localhost';
-
-/** Headers added to every other answer to a request that names its origin. */
-function originHeaders(request: IncomingMessage): Readonly<Record<string, string>> {
-  const { origin } = request.headers;
-  if (origin === undefined || request.headers['access-control-request-method'] !== undefined) return {};
-  const credentials = { 'access-control-allow-credentials': 'true' };
-  return origin === ALLOWED_ORIGIN ? { ...credentials, 'access-control-allow-origin': ALLOWED_ORIGIN, vary: 'Origin' } : credentials;
 }

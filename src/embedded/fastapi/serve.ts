@@ -1,0 +1,44 @@
+/** A FastAPI application under uvicorn with h11: how it listens, fails and lets go. Source: docs/observed.md#openai-front-end-r25-12. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { listen, type Listening, readBody } from '../http/index.ts';
+import { HttpError } from './http-error.ts';
+import { reply } from './reply.ts';
+
+/** What uvicorn with h11 says to something that is no HTTP. */
+const MALFORMED =
+  'HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\nInvalid HTTP request received.';
+
+export interface AppOptions {
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  /** What is answered for an error that is no HttpError. */
+  readonly unexpected: (thrown: unknown) => HttpError;
+}
+
+/** Idle connections are closed after 5 s, as uvicorn does. Errors: `listen-failed`. */
+export function serveApp(
+  options: AppOptions,
+  handle: (request: IncomingMessage, body: Buffer, response: ServerResponse) => Promise<void>,
+): Promise<Listening> {
+  const { host, port, unexpected } = options;
+  return listen({ host, port, http: { keepAliveTimeout: 5000 }, malformedAnswer: MALFORMED }, async (request, response) => {
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      request.socket.end(MALFORMED);
+      return;
+    }
+    let body: Buffer;
+    try {
+      body = await readBody(request);
+    } catch {
+      return; // the client went away while sending
+    }
+    try {
+      await handle(request, body, response);
+    } catch (thrown) {
+      const error = thrown instanceof HttpError ? thrown : unexpected(thrown);
+      if (response.headersSent) response.destroy();
+      else reply(response, error.status, error.body, { type: error.type });
+    }
+  });
+}
