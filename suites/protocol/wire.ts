@@ -6,6 +6,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import {
   type ClientDuplexStream,
+  Metadata,
   type ServiceError,
   credentials,
   loadPackageDefinition,
@@ -74,13 +75,19 @@ export class PlainGrpc implements Disposable {
   }
 
   /** Sends all requests at once, half-closes, and gives everything that came back. */
-  stream(requests: readonly unknown[], deadlineMs = 10_000): Promise<StreamReply> {
-    return this.open(requests, deadlineMs).reply;
+  stream(requests: readonly unknown[], deadlineMs = 10_000, metadata: Readonly<Record<string, string>> = {}): Promise<StreamReply> {
+    return this.open(requests, deadlineMs, metadata).reply;
   }
 
   /** As `stream`; `begun` resolves with the first message, or with the end of a stream that sent none. */
-  open(requests: readonly unknown[], deadlineMs = 10_000): { readonly begun: Promise<void>; readonly reply: Promise<StreamReply> } {
-    const call = this.#client.ModelStreamInfer({ deadline: wallClockMs() + deadlineMs }) as ClientDuplexStream<any, any>;
+  open(
+    requests: readonly unknown[],
+    deadlineMs = 10_000,
+    metadata: Readonly<Record<string, string>> = {},
+  ): { readonly begun: Promise<void>; readonly reply: Promise<StreamReply> } {
+    const sent = new Metadata();
+    for (const [key, value] of Object.entries(metadata)) sent.set(key, value);
+    const call = this.#client.ModelStreamInfer(sent, { deadline: wallClockMs() + deadlineMs }) as ClientDuplexStream<any, any>;
     const begun = Promise.withResolvers<void>();
     const reply = Promise.withResolvers<StreamReply>();
     const messages: StreamMessage[] = [];

@@ -6,6 +6,7 @@ import { MODEL_REPOSITORY, PACKAGE_ROOT, type RunConfig, defaultSettings, toRunC
 import { LockstepError } from '#core/errors/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { CLAIMS as agreement } from '../agreement/claims.ts';
+import { CLAIMS as dangerous } from '../dangerous/claims.ts';
 import { CLAIMS as determinism } from '../determinism/claims.ts';
 import { CLAIMS as errors } from '../errors/claims.ts';
 import { CLAIMS as goldens } from '../goldens/claims.ts';
@@ -42,6 +43,7 @@ export const ORDINARY_CLAIMS: readonly Claim[] = [
   ...errors,
   ...determinism,
   ...protocol,
+  ...dangerous,
 ]
   .filter((c) => c.ordinaryOnly !== true)
   .toSorted((a, b) => DEAR.indexOf(a.id) - DEAR.indexOf(b.id));

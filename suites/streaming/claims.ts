@@ -12,7 +12,6 @@ import { deriveSeed } from '#core/seed/index.ts';
 import type { Request, RouteId } from '#core/request/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { asItGoes } from './as-it-goes.ts';
-import { cancelAtCompletion } from './cancel-at-completion.ts';
 import { CANCELLATION } from './cancellation.ts';
 import { interleaved } from './interleaved.ts';
 import { STRATA, type Stratum } from './strata.ts';
@@ -185,6 +184,4 @@ function needsStreams(claim: Claim): Claim {
   return { ...claim, run: async (lab) => (lab.parts.decoupled ? claim.run(lab) : notServed(NOT_DECOUPLED)) };
 }
 
-export const CLAIMS: readonly Claim[] = [...streams, shortest, interleaved, asItGoes, ...CANCELLATION, cancelAtCompletion].map(
-  needsStreams,
-);
+export const CLAIMS: readonly Claim[] = [...streams, shortest, interleaved, asItGoes, ...CANCELLATION].map(needsStreams);

@@ -44,8 +44,8 @@ export interface LabParts {
   readonly rawParameters: Readonly<Record<string, string>>;
   /** True for targets that this run started and may disturb (load, unload, restart). */
   readonly owned: boolean;
-  /** Whether the server may be asked what crashes some releases: a cancel in the moment of completion. */
-  readonly cancelAtCompletion: boolean;
+  /** Whether a server may be asked what makes some releases crash or hang (suites/dangerous): this one, or one apart from it. */
+  readonly dangerous: 'no' | 'here' | 'apart';
   /** Starts a second target made the same way; undefined where that is impossible. */
   readonly restart: (() => Promise<{ readonly lab: Lab } & AsyncDisposable>) | undefined;
   readonly health: () => Promise<Health>;
@@ -133,7 +133,7 @@ export class Lab {
     signal?.throwIfAborted();
     // A server that this run did not start is asked over the network, so only when there is a reason.
     if (!this.parts.owned && t.errors.length === 0 && t.ending !== 'broken' && t.ending !== 'deadline') return t;
-    const { alive, detail } = await this.#healthAfter(t);
+    const { alive, detail } = await this.healthSoon(t.ending === 'broken');
     if (!alive) {
       throw new LockstepError('server-died', `after ${describeCase(c)}: ${detail}`, {
         hint: 'The server log says why; the replay command sends the same request to a new server.',
@@ -143,8 +143,8 @@ export class Lab {
   }
 
   /** A process of this run whose connection broke may be on its way out, so it gets a moment to be gone. */
-  async #healthAfter(t: Transcript): Promise<Health> {
-    const endNs = nowNs() + (this.parts.owned && t.ending === 'broken' ? DYING_MS : 0) * 1e6;
+  async healthSoon(broke: boolean): Promise<Health> {
+    const endNs = nowNs() + (this.parts.owned && broke ? DYING_MS : 0) * 1e6;
     for (;;) {
       const health = await this.parts.health();
       if (!health.alive || nowNs() >= endNs) return health;

@@ -57,7 +57,7 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
     goldensDir: config.goldens,
     notServed,
     owned: config.target !== 'external',
-    cancelAtCompletion: config.cancelAtCompletion,
+    dangerous: config.target === 'embedded' ? 'here' : !config.dangerous ? 'no' : config.target === 'external' ? 'here' : 'apart',
     restart: options.restart,
     health: options.health,
     deadlineMs: options.deadlineMs ?? CASE_DEADLINE_MS,

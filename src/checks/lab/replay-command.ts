@@ -12,7 +12,7 @@ export function replayCommand(config: RunConfig): string {
   if (config.goldens !== resolve('goldens')) add('goldens', config.goldens);
   if (config.policy !== (external ? 'margins' : 'exact')) add('policy', config.policy);
   if (config.profile !== 'default') add('profile', config.profile);
-  if (config.cancelAtCompletion && config.target !== 'embedded') words.push('--cancel-at-completion');
+  if (config.dangerous) words.push('--dangerous');
   for (const fault of config.faults) add('fault', fault);
   add('seed', String(config.seed));
   return words.join(' ');

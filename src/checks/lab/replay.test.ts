@@ -22,11 +22,11 @@ test('the replay of another run names all that made it another', () => {
     goldens: resolve('my goldens'),
     policy: 'exact',
     profile: 'ideal',
-    cancelAtCompletion: true,
+    dangerous: true,
     seed: 7,
   };
   expect(replayCommand(config)).toBe(
-    `npx lockstep check --target external --grpc 10.0.0.1:8001 --http 10.0.0.1:8000 --tokenizer '/models/my tokenizer' --goldens '${resolve('my goldens')}' --policy exact --profile ideal --cancel-at-completion --seed 7`,
+    `npx lockstep check --target external --grpc 10.0.0.1:8001 --http 10.0.0.1:8000 --tokenizer '/models/my tokenizer' --goldens '${resolve('my goldens')}' --policy exact --profile ideal --dangerous --seed 7`,
   );
 });
 

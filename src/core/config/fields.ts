@@ -115,9 +115,9 @@ export const FIELDS = {
     help: 'fail when the goldens were recorded on another identity, in place of only saying so; refused for an external target, whose weights are not known',
     commands: ['check'],
   }),
-  cancelAtCompletion: field(z.boolean().default(false), {
+  dangerous: field(z.boolean().default(false), {
     expected: 'true or false',
-    help: 'cancel also in the very moment of completion, which crashes tritonserver before 24.12 (server#7368)',
+    help: 'send also what makes some releases of tritonserver crash or hang (the claims of suites/dangerous); a server that this run started is asked in a process of its own',
     defaultText: 'off; the embedded server is always asked',
     commands: ['check'],
   }),

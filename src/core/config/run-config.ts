@@ -26,7 +26,7 @@ export interface RunConfig {
   readonly only: string | undefined;
   readonly policy: 'exact' | 'margins';
   readonly strictIdentity: boolean;
-  readonly cancelAtCompletion: boolean;
+  readonly dangerous: boolean;
   /** Absolute, or undefined: not asked for. */
   readonly json: string | undefined;
   readonly junit: string | undefined;
@@ -55,7 +55,7 @@ export function toRunConfig(settings: Settings, cwd: string): RunConfig {
     only: settings.only,
     policy: settings.policy ?? (settings.target === 'external' ? 'margins' : 'exact'),
     strictIdentity: settings.strictIdentity,
-    cancelAtCompletion: settings.cancelAtCompletion || settings.target === 'embedded',
+    dangerous: settings.dangerous,
     json: absolute(settings.json),
     junit: absolute(settings.junit),
   };

@@ -34,7 +34,7 @@ export const SAMPLE_RUN: ProvidedRun = {
     only: undefined,
     policy: 'exact',
     strictIdentity: false,
-    cancelAtCompletion: true,
+    dangerous: true,
     json: undefined,
     junit: undefined,
   },

@@ -90,6 +90,22 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('a real tritonserver as a 
     await expect(start).rejects.toMatchObject({ code: 'target-exited', context: { log: expect.stringContaining('no-such-model') } });
   });
 
+  test('a server that dies of a request is found dead, by its signal', async () => {
+    await using victim = await startTritonServer({ repository: REPOSITORY, models: ['preprocessing'] });
+    // docs/observed.md#crashes: the parser of form bodies runs over its buffer from 4 MiB on.
+    const deadly = fetch(`http://${victim.endpoints.http}/v2/models/preprocessing/infer`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'a'.repeat(4 * 1024 * 1024),
+      signal: AbortSignal.timeout(10_000),
+    });
+    await expect(deadly).rejects.toThrow();
+    // While it writes its stack it runs and does not answer.
+    await pollUntil({ ms: 10_000, everyMs: 20, what: 'the death to be named' }, async () =>
+      (await victim.health()).detail.includes('SIGSEGV') ? true : undefined,
+    );
+  });
+
   test('a killed Python process is found although the server stays ready, and nothing is left after stop', async () => {
     await using victim = await startTritonServer({ repository: REPOSITORY });
     const mark = `lockstep_${process.pid}_`;

@@ -8,25 +8,24 @@ import type { Failure } from '#checks/lab/result.ts';
 import type { Cancel } from '#checks/routes/index.ts';
 import { nowNs } from '#core/clock/index.ts';
 import type { Case } from '#core/request/index.ts';
-import { leftBehind } from './cancellation.ts';
+import { leftBehind } from '../streaming/cancellation.ts';
 
 /** Parts of an answer's own time after which a client deadline passes: just before its end, at it, just after. */
 const DEADLINES = [0.9, 1, 1.1];
 
 /**
  * Servers before 24.12 end with a segmentation fault when cancels meet ends
- * (https://github.com/triton-inference-server/server/issues/7368), so nobody's server is asked without being told to.
+ * (https://github.com/triton-inference-server/server/issues/7368).
  */
 export const cancelAtCompletion: Claim = {
   id: 'cancel-at-completion',
-  suite: 'streaming',
+  suite: 'dangerous',
   statement: 'A cancel in the very moment of completion, and a deadline as long as the answer, hurt neither server nor slot.',
   routes: ['raw'],
   laws: ['server-survives', 'cancel-stops', 'cancel-frees', 'same-ids'],
   deadlineMs: 60_000,
   async run(lab): Promise<Outcome> {
     if (lab.served(['raw']).length === 0) return notServed(lab.parts.notServed.get('raw')!);
-    if (!lab.parts.cancelAtCompletion) return notServed('it crashes servers before 24.12; --cancel-at-completion tries it');
     const failures: Failure[] = [];
     const gauges = (await readGauges(lab)) !== undefined;
     let n = 0;

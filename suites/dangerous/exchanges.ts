@@ -1,0 +1,82 @@
+/** What is sent, and what it was seen to do to whom. Releases and threads: docs/observed.md#crashes. */
+import type { Lab } from '#checks/lab/lab.ts';
+import { bytes, ensemble, int32 } from '../protocol/requests.ts';
+import { PlainGrpc, http, inferMessage } from '../protocol/wire.ts';
+
+export interface DangerousExchange {
+  readonly id: string;
+  readonly statement: string;
+  /** What releases were seen to do, to complete "known: …". */
+  readonly known: string;
+  readonly thread: string;
+  /** How often it is sent, with a good request after each. */
+  readonly times: number;
+  /** Sends it once. Undefined when the reply is one that a server may give; otherwise what it was. */
+  send(lab: Lab): Promise<string | undefined>;
+}
+
+/** libevhtp parses the query in a form body; from here on the parser runs over its own buffer. */
+const FORM_BYTES = 4 * 1024 * 1024;
+
+export const EXCHANGES: readonly DangerousExchange[] = [
+  {
+    id: 'form-body',
+    statement: 'A form-encoded body of 4 MiB, what curl -d sends of itself, is answered or refused, and the server lives on.',
+    known: 'tritonserver 2.33, 2.42 and 2.51 end with signal 11 in evhtp_parse_query_wflags at the first such body',
+    thread: 'docs/observed.md#crashes',
+    times: 1,
+    async send(lab) {
+      const body = JSON.stringify({ text_input: 'a'.repeat(FORM_BYTES), max_tokens: 1 });
+      const reply = await http(lab.parts.endpoints.http, {
+        path: '/v2/models/ensemble/generate',
+        body,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        deadlineMs: lab.parts.deadlineMs,
+      });
+      return reply.status >= 200 && reply.complete ? undefined : `HTTP ${reply.status}, cut`;
+    },
+  },
+  {
+    id: 'grpc-error-metadata',
+    statement: 'Streams with the metadata triton_grpc_error, whose model answers with an error, end with its status every time.',
+    known: 'tritonserver 2.49, 2.50 and 2.51 end with signal 11 after 3 to 83 of them',
+    thread: 'https://github.com/triton-inference-server/server/issues/7368',
+    times: 40,
+    async send(lab) {
+      using client = new PlainGrpc(lab.parts.endpoints.grpc);
+      // The model of the last step before the engine refuses it: an error of a model, not of the request.
+      const request = ensemble('', 4, [], {
+        inputs: [bytes('text_input', [1, 1], [Uint8Array.of(0xff)]), int32('max_tokens', [1, 1], [4])],
+      });
+      const reply = await client.stream([inferMessage(request)], lab.parts.deadlineMs, { triton_grpc_error: 'true' });
+      return reply.code === 'OK' && reply.messages.every((m) => m.error === '') ? 'no error came' : undefined;
+    },
+  },
+  {
+    id: 'malformed-bytes',
+    statement: 'A BYTES tensor that runs past its end is refused, and its model goes on answering.',
+    known: 'tritonserver 2.47 and 2.48 never answer it, nor any later request to that model, while it stays ready',
+    thread: 'docs/observed.md#crashes',
+    times: 2,
+    async send(lab) {
+      using client = new PlainGrpc(lab.parts.endpoints.grpc);
+      const cut = { name: 'text_input', datatype: 'BYTES' as const, shape: [1, 1], data: Uint8Array.of(10, 0, 0, 0, 97, 98, 99) };
+      const request = ensemble('', 4, [], { inputs: [cut, int32('max_tokens', [1, 1], [4])] });
+      const reply = await client.stream([inferMessage(request)], lab.parts.deadlineMs);
+      if (reply.code === 'DEADLINE_EXCEEDED') return `no reply within ${lab.parts.deadlineMs} ms`;
+      return reply.code === 'OK' && reply.messages.every((m) => m.error === '') ? 'it was accepted' : undefined;
+    },
+  },
+  {
+    id: 'unknown-model-stream',
+    statement: 'A stream that asks for an unknown model gets an error, and the server lives on.',
+    known: 'tritonserver 2.33 ends with signal 11 at the first or second',
+    thread: 'docs/observed.md#crashes',
+    times: 5,
+    async send(lab) {
+      using client = new PlainGrpc(lab.parts.endpoints.grpc);
+      const reply = await client.stream([inferMessage({ model: 'nope', inputs: [] })], lab.parts.deadlineMs);
+      return reply.code === 'OK' && reply.messages.every((m) => m.error === '') ? 'no error came' : undefined;
+    },
+  },
+];

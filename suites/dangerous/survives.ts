@@ -1,0 +1,55 @@
+import { failsUnder } from '#checks/compare/index.ts';
+import type { Claim, Outcome } from '#checks/lab/claim.ts';
+import { notServed, structural } from '#checks/lab/outcome.ts';
+import { requestOf } from '#checks/lab/plan.ts';
+import { replayOf } from '#checks/lab/replay.ts';
+import type { Failure } from '#checks/lab/result.ts';
+import { LockstepError } from '#core/errors/index.ts';
+import type { DangerousExchange } from './exchanges.ts';
+
+/** A claim that the exchange hurts nobody: it gets a reply, the process lives, and a good request its right answer. */
+export function survives(exchange: DangerousExchange): Claim {
+  const { id, statement, known, thread } = exchange;
+  return {
+    id,
+    suite: 'dangerous',
+    statement,
+    routes: ['ensemble'],
+    laws: ['server-survives', 'answers-after-error'],
+    async run(lab): Promise<Outcome> {
+      if (lab.served(['ensemble']).length === 0) return notServed(lab.parts.notServed.get('ensemble')!);
+      const replay = replayOf(lab, id);
+      const canary = requestOf(lab.plan.draw('canary', 1)[0]!, { maxTokens: 12 });
+      const truth = await lab.truth(canary);
+      const failures: Failure[] = [];
+      let n = 0;
+      for (let i = 0; i < exchange.times && failures.length === 0; i++) {
+        const seen = await exchange.send(lab).catch((thrown: unknown) => LockstepError.from(thrown).message);
+        n++;
+        // A connection that breaks off says that a server may be dying; it gets a moment to be gone.
+        const health = await lab.healthSoon(seen !== undefined);
+        if (!health.alive) {
+          failures.push({
+            law: 'server-survives',
+            code: 'server-died',
+            text: `after ${n} of them: ${health.detail} (known: ${known}; ${thread})`,
+            replay,
+          });
+        } else if (seen !== undefined) {
+          failures.push({ law: 'answers-after-error', code: 'no-reply', text: `${seen} (known: ${known}; ${thread})`, replay });
+        } else {
+          const after = await lab.run({ request: canary, route: 'ensemble', mode: 'unary', repeat: i });
+          const { verdict, text } = await lab.judge(after, truth);
+          if (failsUnder(lab.policy, verdict))
+            failures.push({
+              law: 'answers-after-error',
+              code: 'no-answer',
+              text: `after ${n} of them a good request is not answered as before: ${text}`,
+              replay,
+            });
+        }
+      }
+      return structural(n, 'exchanges, each with a good one after it', failures);
+    },
+  };
+}
