@@ -8,6 +8,7 @@ import { failureOf, summarised } from '#checks/lab/judged.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { settled } from '#checks/lab/settled.ts';
 import type { Metrics } from '#wire/protocol/prometheus.ts';
+import { agree } from './statistics-agree.ts';
 
 const fail = (law: string, code: string, text: string): Failure => ({ law, code, text });
 
@@ -46,14 +47,15 @@ const names: Claim = {
     if (metrics === undefined) return notServed('no metrics port');
     const failures: Failure[] = [];
     for (const [family, labels] of Object.entries(FAMILIES)) {
-      const sample = metrics.families.get(family)?.samples[0];
-      if (sample === undefined) failures.push(fail('metrics-present', 'family-missing', `${family} is not served`));
-      else if (Object.keys(sample.labels).sort().join() !== labels.join())
+      const samples = metrics.families.get(family)?.samples ?? [];
+      const other = samples.find((sample) => Object.keys(sample.labels).sort().join() !== labels.join());
+      if (samples.length === 0) failures.push(fail('metrics-present', 'family-missing', `${family} is not served`));
+      else if (other !== undefined)
         failures.push(
           fail(
             'metrics-present',
             'labels-differ',
-            `${family} has the labels ${Object.keys(sample.labels).sort().join(', ')}, expected ${labels.join(', ')}`,
+            `${family} has a sample with the labels ${Object.keys(other.labels).sort().join(', ')}, expected ${labels.join(', ')}`,
           ),
         );
     }
@@ -163,4 +165,4 @@ async function counts(lab: Lab): Promise<Counts> {
   };
 }
 
-export const CLAIMS: readonly Claim[] = [names, truth, conservation];
+export const CLAIMS: readonly Claim[] = [names, truth, conservation, agree];

@@ -248,8 +248,8 @@ export class EnsembleRun {
     const times = { queuedNs: this.#queuedNs, startNs: this.#startNs, inputDoneNs: this.#startNs, inferDoneNs: endNs, endNs };
     if (this.#error !== undefined) {
       // Every failure of an ensemble is counted twice, whatever step it came from (observed on 2.51).
-      this.#model.statistics.failed('OTHER', times, false);
-      this.#model.statistics.failed('OTHER', times, false);
+      this.#model.statistics.failed('OTHER', times);
+      this.#model.statistics.failed('OTHER', times);
     } else this.#model.statistics.succeeded(this.#checked.batchSize, times);
   }
 }

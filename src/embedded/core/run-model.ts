@@ -60,8 +60,10 @@ export function runModel(
     ended = true;
     const endNs = nowNs();
     model.inFlight--;
-    if (failed) model.statistics.failed('BACKEND', { queuedNs, endNs }, true);
-    else model.statistics.succeeded(checked.batchSize, { queuedNs, startNs, inputDoneNs: startNs, inferDoneNs: endNs, endNs });
+    const times = { queuedNs, startNs, inputDoneNs: startNs, inferDoneNs: endNs, endNs };
+    model.statistics.executed(checked.batchSize, times);
+    if (failed) model.statistics.failed('BACKEND', times);
+    else model.statistics.succeeded(checked.batchSize, times);
   };
   const respond = (outputs: readonly CoreTensor[], error: CoreError | undefined, final: boolean): void => {
     if (ended) return;

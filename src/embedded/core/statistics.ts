@@ -49,16 +49,10 @@ export class StatisticsRecorder {
     this.#pending--;
   }
 
-  succeeded(batchSize: number, t: ExecutionTimes): void {
+  /** One execution of the model's code, whether its request succeeds or fails: what batch_stats count. */
+  executed(batchSize: number, t: ExecutionTimes): void {
     if (this.#frozen) return;
-    this.#lastInferenceMs = Math.round(PROCESS_START_MS + t.endNs / 1e6);
-    this.#inferences += batchSize;
     this.#executions++;
-    add(this.#success, t.endNs - t.queuedNs);
-    add(this.#queue, t.startNs - t.queuedNs);
-    add(this.#input, t.inputDoneNs - t.startNs);
-    add(this.#infer, t.inferDoneNs - t.inputDoneNs);
-    add(this.#output, t.endNs - t.inferDoneNs);
     let batch = this.#batches.get(batchSize);
     if (batch === undefined) this.#batches.set(batchSize, (batch = { input: duration(), infer: duration(), output: duration() }));
     add(batch.input, t.inputDoneNs - t.startNs);
@@ -66,10 +60,19 @@ export class StatisticsRecorder {
     add(batch.output, t.endNs - t.inferDoneNs);
   }
 
-  /** `executed`: the failure came out of an execution, which counts although its request failed. */
-  failed(reason: FailureReason, t: { readonly queuedNs: number; readonly endNs: number }, executed: boolean): void {
+  succeeded(batchSize: number, t: ExecutionTimes): void {
     if (this.#frozen) return;
-    if (executed) this.#executions++;
+    this.#lastInferenceMs = Math.round(PROCESS_START_MS + t.endNs / 1e6);
+    this.#inferences += batchSize;
+    add(this.#success, t.endNs - t.queuedNs);
+    add(this.#queue, t.startNs - t.queuedNs);
+    add(this.#input, t.inputDoneNs - t.startNs);
+    add(this.#infer, t.inferDoneNs - t.inputDoneNs);
+    add(this.#output, t.endNs - t.inferDoneNs);
+  }
+
+  failed(reason: FailureReason, t: { readonly queuedNs: number; readonly endNs: number }): void {
+    if (this.#frozen) return;
     this.#lastInferenceMs = Math.round(PROCESS_START_MS + t.endNs / 1e6);
     add(this.#fail, t.endNs - t.queuedNs);
     this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);

@@ -99,7 +99,7 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('a real tritonserver as a 
       body: 'a'.repeat(4 * 1024 * 1024),
       signal: AbortSignal.timeout(10_000),
     });
-    await expect(deadly).rejects.toThrow();
+    await expect(deadly).rejects.toThrow('fetch failed');
     // While it writes its stack it runs and does not answer.
     await pollUntil({ ms: 10_000, everyMs: 20, what: 'the death to be named' }, async () =>
       (await victim.health()).detail.includes('SIGSEGV') ? true : undefined,
