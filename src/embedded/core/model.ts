@@ -19,7 +19,7 @@ export interface ModelRequest {
 export interface ResponseSender {
   send(outputs: readonly CoreTensor[], final: boolean): void;
   /** Text as it is: no "Failed to process…" around it. */
-  sendError(code: 'INTERNAL' | 'INVALID_ARG' | 'UNAVAILABLE', text: string, final: boolean): void;
+  sendError(code: 'INTERNAL' | 'INVALID_ARG' | 'UNAVAILABLE' | 'CANCELLED', text: string, final: boolean): void;
   /** The flag-only end. */
   close(): void;
 }

@@ -2,6 +2,7 @@ import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { ModelConfig } from '#wire/protocol/model-config.ts';
 import type { ModelFactory } from '../core/index.ts';
 import type { Engine } from '../engine/types.ts';
+import { llmapi } from './llmapi.ts';
 import { postprocessing } from './postprocessing.ts';
 import { preprocessing } from './preprocessing.ts';
 import { tensorrtLlm } from './tensorrt-llm.ts';
@@ -12,7 +13,13 @@ export interface ModelsOptions {
   readonly faults: ReadonlySet<string>;
 }
 
-/** Finds the code behind a config: by the stock model names, and by back end for TensorRT-LLM engines of any name. */
+/** The inputs by which the LLM API's model is known: upstream calls it tensorrt_llm, like the engine. */
+function isLlmapi(config: ModelConfig): boolean {
+  const names = config.input.map(({ name }) => name);
+  return names.includes('text_input') && names.includes('sampling_param_max_tokens');
+}
+
+/** Finds the code behind a config: by the stock model names, by back end for TensorRT-LLM engines, by tensors for the LLM API. */
 export function stockModels(options: ModelsOptions): (config: ModelConfig) => ModelFactory | undefined {
   const { engine, faults, profile } = options;
   return (config) => {
@@ -22,6 +29,7 @@ export function stockModels(options: ModelsOptions): (config: ModelConfig) => Mo
       return (setup) =>
         postprocessing(setup, { faults, holdsBackPartialCharacters: profile.models.streamedTextHoldsBackPartialCharacters.value });
     }
+    if (isLlmapi(config)) return (setup) => llmapi(setup, { engine, faults, profile: profile.models });
     if (config.name === 'tensorrt_llm' || config.backend === 'tensorrtllm') {
       return (setup) => tensorrtLlm(setup, { engine, faults, profile: profile.models });
     }

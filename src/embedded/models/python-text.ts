@@ -7,12 +7,21 @@ import { ExecuteError } from '../core/index.ts';
  */
 export function decodeUtf8(bytes: Uint8Array, at: readonly string[]): string {
   try {
+    return strictUtf8(bytes);
+  } catch (thrown) {
+    throw new ExecuteError(`UnicodeDecodeError: ${(thrown as Error).message}`, at);
+  }
+}
+
+/** The same with the error's text alone, as `str(e)` gives it. Throws Error. */
+export function strictUtf8(bytes: Uint8Array): string {
+  try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     const { start, end, reason } = firstFault(bytes);
     const hex = (bytes[start] ?? 0).toString(16).padStart(2, '0');
     const where = end - start === 1 ? `byte 0x${hex} in position ${start}` : `bytes in position ${start}-${end - 1}`;
-    throw new ExecuteError(`UnicodeDecodeError: 'utf-8' codec can't decode ${where}: ${reason}`, at);
+    throw new Error(`'utf-8' codec can't decode ${where}: ${reason}`);
   }
 }
 
