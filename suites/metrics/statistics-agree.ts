@@ -78,7 +78,7 @@ interface Change {
   readonly executions: number;
   /** Nanoseconds, by the name of the duration. */
   readonly ns: Readonly<Record<'success' | (typeof PARTS)[number], number>>;
-  /** Executions by the batch table, of requests that failed too; 0 for ensembles, which have none. */
+  /** Executions by the batch table, of requests that failed too. */
   readonly batched: number;
 }
 
@@ -128,7 +128,7 @@ function disagreements(change: Change, metric: (family: string) => number): stri
   }
   const parts = PARTS.reduce((sum, part) => sum + change.ns[part], 0);
   if (parts > change.ns.success) texts.push(`queue and compute took ${parts} ns together, the requests only ${change.ns.success}`);
-  if (change.batched !== 0 && change.batched !== change.executions)
+  if (change.batched !== change.executions)
     texts.push(`batch_stats count ${change.batched} executions, execution_count ${change.executions}`);
   return texts;
 }

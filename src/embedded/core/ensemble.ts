@@ -250,7 +250,10 @@ export class EnsembleRun {
       // Every failure of an ensemble is counted twice, whatever step it came from (observed on 2.51).
       this.#model.statistics.failed('OTHER', times);
       this.#model.statistics.failed('OTHER', times);
-    } else this.#model.statistics.succeeded(this.#checked.batchSize, times);
+    } else {
+      this.#model.statistics.executed(this.#checked.batchSize, times);
+      this.#model.statistics.succeeded(this.#checked.batchSize, times);
+    }
   }
 }
 
