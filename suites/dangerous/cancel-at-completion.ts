@@ -1,7 +1,7 @@
 import { failsUnder } from '#checks/compare/index.ts';
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { readGauges, untilIdle } from '#checks/lab/engine-gauges.ts';
-import { notServed, structural } from '#checks/lab/outcome.ts';
+import { NOT_DECOUPLED, notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { replayOf, viewOf } from '#checks/lab/replay.ts';
 import type { Failure } from '#checks/lab/result.ts';
@@ -26,6 +26,7 @@ export const cancelAtCompletion: Claim = {
   deadlineMs: 60_000,
   async run(lab): Promise<Outcome> {
     if (lab.served(['raw']).length === 0) return notServed(lab.parts.notServed.get('raw')!);
+    if (!lab.parts.decoupled) return notServed(NOT_DECOUPLED);
     const failures: Failure[] = [];
     const gauges = (await readGauges(lab)) !== undefined;
     let n = 0;

@@ -1,6 +1,7 @@
 import type { Outcome } from '#checks/lab/claim.ts';
 import { structural } from '#checks/lab/outcome.ts';
-import { FAULTS_VARIABLE } from '#core/config/index.ts';
+import { FAULTS_VARIABLE, resolveSettings } from '#core/config/index.ts';
+import { rngFrom } from '#core/seed/index.ts';
 import { FAULTS, type Fault } from '#embedded/faults/index.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
@@ -11,11 +12,16 @@ const SHARES = 6;
 
 export const ALL_FAULTS = process.env[FAULTS_VARIABLE] === 'all';
 
+const { seed } = await resolveSettings({ command: 'check', env: process.env, cwd: process.cwd() });
+
 /**
- * The faults to look for: one for every law with `npm test`, which is to take less than a minute, and there the claims
- * that speak of the law come first; all of them, by the suite in its ordinary order, with `npm run test:faults`.
+ * The faults to look for: with `npm test`, which is to take less than a minute, one of every class, drawn by the seed of
+ * the run, and there the claims that speak of its law come first; all of them, by the suite in its ordinary order, with
+ * `npm run test:faults`.
  */
-const CHOSEN: readonly Fault[] = ALL_FAULTS ? FAULTS : [...new Map(FAULTS.map((f) => [f.caughtBy[0], f])).values()];
+const CHOSEN: readonly Fault[] = ALL_FAULTS
+  ? FAULTS
+  : [...Map.groupBy(rngFrom(seed, 'faults').shuffle(FAULTS), (fault) => fault.class).values()].flatMap(([first]) => first ?? []);
 
 /** One claim per fault: the ordinary suite fails on a server that has it, by a law that names it. */
 export function findFaults(share: 1 | 2 | 3 | 4 | 5 | 6): void {
