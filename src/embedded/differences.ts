@@ -75,21 +75,21 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     where: 'models',
-    real: 'beams, num_return_sequences, context logits, LoRA, draft tokens, guided decoding, retention',
+    real: 'beams, context logits, LoRA, draft tokens, guided decoding, retention',
     embedded: 'declared, and refused by name when sent',
     reason: 'the engine does not have them yet',
   },
   {
     where: 'engine',
     real: 'bf16 or lower precision, fused kernels; greedy log-probabilities are 0 where top-k normalises over one token',
-    embedded: 'double precision, batch-invariant; log-softmax of the raw logits',
+    embedded: 'double precision, batch-invariant; log-softmax of the logits that the choice was made by, over the whole vocabulary',
     reason: 'exactness is the point; `--reduction batch` gives real noise',
   },
   {
     where: 'engine',
     real: 'seeded sampling draws from cuRAND',
-    embedded: 'draws from xoroshiro128+',
-    reason: 'equal seeds are compared on one target only',
+    embedded: 'draws from splitmix64, as its Python twin does: equal seeds give equal answers on both',
+    reason: 'curand cannot be repeated without a GPU; equal seeds are compared on one target only',
   },
   {
     where: 'metrics',

@@ -37,3 +37,27 @@ export function rngFrom(seed: number, label = ''): Rng {
     },
   };
 }
+
+const MASK_64 = (1n << 64n) - 1n;
+
+/**
+ * Steele, Lea and Flood's splitmix64: a sequence of 64-bit numbers from a 64-bit seed, short enough that another
+ * program can repeat it (docker/models/tensorrt_llm/1/sampling.py does).
+ */
+export interface SplitMix64 {
+  next(): bigint;
+  /** 0 ≤ x < 1, the upper 53 bits of `next`. */
+  float(): number;
+}
+
+export function splitMix64(seed: bigint): SplitMix64 {
+  let state = seed & MASK_64;
+  const next = (): bigint => {
+    state = (state + 0x9e3779b97f4a7c15n) & MASK_64;
+    let z = state;
+    z = ((z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n) & MASK_64;
+    z = ((z ^ (z >> 27n)) * 0x94d049bb133111ebn) & MASK_64;
+    return z ^ (z >> 31n);
+  };
+  return { next, float: () => Number(next() >> 11n) / 2 ** 53 };
+}

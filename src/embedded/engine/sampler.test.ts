@@ -1,17 +1,22 @@
 import { expect, test } from 'vitest';
-import { createSampler, logProbability, unseededSeeds } from './sampler.ts';
+import { createSampler, unseededSeeds } from './sampler.ts';
+import { logSumExp } from './shaper.ts';
 import { makeRequest } from './testing.ts';
-import type { EngineSampling } from './types.ts';
+import type { EngineRequest, EngineSampling } from './types.ts';
 
 const LOGITS = Float64Array.from([0.1, 0.4, 0.2, 0.3].map(Math.log));
 const DRAWS = 4000;
 const none = new Set<string>();
 
+function firstOf(request: EngineRequest, seed: bigint, logits: Float64Array): number {
+  return createSampler(request, seed, logits.length, none).next(logits, Int32Array.of(3), 1);
+}
+
 /** Share of each id over many seeds. */
 function shares(sampling: EngineSampling, logits = LOGITS): number[] {
   const counts = Array.from(logits, () => 0);
   for (let seed = 0n; seed < DRAWS; seed++) {
-    counts[createSampler(makeRequest([3], { sampling }), seed, logits.length, none)(logits, Int32Array.of(3), 1)]! += 1;
+    counts[firstOf(makeRequest([3], { sampling }), seed, logits)]! += 1;
   }
   return counts.map((count) => count / DRAWS);
 }
@@ -56,7 +61,7 @@ test('temperature 2 flattens by square roots', () => {
 
 test('greedy ties go to the lowest id', () => {
   const logits = Float64Array.from([0, 2, 1, 2]);
-  expect(createSampler(makeRequest([3]), 0n, 4, none)(logits, Int32Array.of(3), 1)).toBe(1);
+  expect(firstOf(makeRequest([3]), 0n, logits)).toBe(1);
 });
 
 test('seeds of requests without one follow from their order since the start', () => {
@@ -68,6 +73,43 @@ test('seeds of requests without one follow from their order since the start', ()
 });
 
 test('log-probabilities are the log-softmax', () => {
-  LOGITS.forEach((value, id) => expect(logProbability(LOGITS, id)).toBeCloseTo(value, 14));
-  expect(logProbability(Float64Array.from([1000, 1000]), 1)).toBeCloseTo(-Math.LN2, 12);
+  LOGITS.forEach((value, id) => expect(LOGITS[id]! - logSumExp(LOGITS)).toBeCloseTo(value, 14));
+  expect(1000 - logSumExp(Float64Array.from([1000, 1000]))).toBeCloseTo(-Math.LN2, 12);
+});
+
+test('log-probabilities are those of the shaped logits', () => {
+  const sampler = createSampler(makeRequest([3], { sampling: { temperature: 2 } }), 0n, 4, none);
+  const roots = [0.1, 0.4, 0.2, 0.3].map((p) => p ** (1 / 2.000001));
+  expect(sampler.next(LOGITS, Int32Array.of(3), 1)).toBe(1);
+  expect(sampler.logProbability(1)).toBeCloseTo(Math.log(roots[1]! / roots.reduce((a, b) => a + b)), 12);
+});
+
+/** Which ids of LOGITS can come as the n-th: the head that holds p of the weight is {1}, {1,3}, {1,3,2} or all. */
+function heads(sampling: EngineSampling, steps: number): string[] {
+  const seen = Array.from({ length: steps }, () => new Set<number>());
+  for (let seed = 0n; seed < 300n; seed++) {
+    const sampler = createSampler(makeRequest([3], { sampling }), seed, 4, none);
+    for (const ids of seen) ids.add(sampler.next(LOGITS, Int32Array.of(3), 1));
+  }
+  return seen.map((ids) => [...ids].toSorted((a, b) => a - b).join(''));
+}
+
+test('top_p decays after each id, down to its minimum, and not beside top_k', () => {
+  expect(heads({ topP: 1, topPDecay: 0.6, topPMin: 0.5 }, 3)).toEqual(['0123', '13', '13']);
+  expect(heads({ topP: 1, topPDecay: 0.6 }, 3)).toEqual(['0123', '13', '1']);
+  expect(heads({ topP: 1, topK: 4, topPDecay: 0.6 }, 3)).toEqual(['0123', '0123', '0123']);
+});
+
+test('the reset id sets top_p back', () => {
+  expect(heads({ topP: 1, topPDecay: 0.3, topPResetId: 1 }, 2)[1]).toBe('0123');
+  const after = (first: number) => {
+    const ids = new Set<number>();
+    for (let seed = 0n; seed < 600n; seed++) {
+      const sampler = createSampler(makeRequest([3], { sampling: { topP: 1, topPDecay: 0.3, topPResetId: 1 } }), seed, 4, none);
+      if (sampler.next(LOGITS, Int32Array.of(3), 1) === first) ids.add(sampler.next(LOGITS, Int32Array.of(3), 1));
+    }
+    return [...ids].toSorted((a, b) => a - b);
+  };
+  expect(after(1)).toEqual([0, 1, 2, 3]);
+  expect(after(3)).toEqual([1]);
 });

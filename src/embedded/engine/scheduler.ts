@@ -2,7 +2,7 @@ import { nowNs } from '#core/clock/index.ts';
 import { clippedMaxTokens, endsWithAny, refusal } from './endings.ts';
 import type { KvCache, KvSequence } from './kv-cache.ts';
 import type { ForwardRow, Llama } from './llama.ts';
-import { createSampler, logProbability, type Sampler, unseededSeeds } from './sampler.ts';
+import { createSampler, type Sampler, unseededSeeds } from './sampler.ts';
 import { NO_NEWS, type Sink, tell } from './tell.ts';
 import { Turns } from './turns.ts';
 import type { Engine, EngineFinish, EngineHandle, EngineRequest, EngineStats } from './types.ts';
@@ -211,9 +211,9 @@ export class StepScheduler implements Engine {
 
   /** Samples one id and tells the sink what that means. */
   #advance(sequence: Active): void {
-    const { request, logits, tokens, sink } = sequence;
+    const { request, logits, tokens, sink, sampler } = sequence;
     const { faults } = this.#options;
-    const id = sequence.sampler(logits, tokens, sequence.length);
+    const id = sampler.next(logits, tokens, sequence.length);
     const generated = sequence.length - request.promptIds.length;
     const rows = request.wantLogits ? [new Float32Array(faults.has('first-token-logits-in-context') ? sequence.lateLogits : logits)] : [];
     // Fault: what is gathered comes one row late.
@@ -222,13 +222,13 @@ export class StepScheduler implements Engine {
     if (id === request.endId && !faults.has('never-stops-at-eos')) {
       // Fault: the last id is told once more.
       const again = faults.has('stream-repeats-last-token-with-endid') && generated > 0 ? [tokens[sequence.length - 1]!] : [];
-      const logProbs = request.wantLogProbs ? again.map((last) => logProbability(logits, last)) : [];
+      const logProbs = request.wantLogProbs ? again.map((last) => sampler.logProbability(last)) : [];
       this.#leave(sequence);
       tell(sink, { ...NO_NEWS, ids: again, logProbs, cumLogProb: sequence.cumLogProb, logits: rows, finish: 'eos' });
       return;
     }
     tokens[sequence.length++] = id;
-    const logProb = request.wantLogProbs && !faults.has('logprobs-all-zero-flag') ? logProbability(logits, id) : 0;
+    const logProb = request.wantLogProbs && !faults.has('logprobs-all-zero-flag') ? sampler.logProbability(id) : 0;
     sequence.cumLogProb += logProb;
     const finish = this.#finishAfter(sequence);
     if (finish !== undefined) this.#leave(sequence);

@@ -4,6 +4,10 @@ export interface EngineSampling {
   readonly temperature?: number;
   readonly topK?: number;
   readonly topP?: number;
+  /** Of topP; without effect beside topK. */
+  readonly topPDecay?: number;
+  readonly topPMin?: number;
+  readonly topPResetId?: number;
   readonly seed?: bigint;
   readonly repetitionPenalty?: number;
   readonly presencePenalty?: number;

@@ -19,6 +19,8 @@ export interface LabOptions {
   readonly faults?: readonly string[];
   readonly script?: (promptIds: Int32Array) => Script;
   readonly stepMs?: number;
+  /** In place of the scripted engine; closed with the lab. */
+  readonly engine?: Engine;
 }
 
 export interface Infer {
@@ -41,7 +43,7 @@ export interface Message {
   readonly outputs: Readonly<Record<string, readonly [datatype: string, shape: string, values: readonly (number | string)[]]>>;
 }
 
-/** A gRPC server over the stock repository with a scripted engine, and plain grpc-js to talk to it. */
+/** A gRPC server over the stock repository with a scripted engine or another, and plain grpc-js to talk to it. */
 export class GrpcLab implements AsyncDisposable {
   readonly core: TritonCore;
   readonly engine: Engine;
@@ -60,7 +62,9 @@ export class GrpcLab implements AsyncDisposable {
     const profile = profileOf(options.profile ?? 'default');
     const faults = new Set(options.faults);
     const { script, stepMs = 0 } = options;
-    const engine = createScriptedEngine({ stepMs, ...(script === undefined ? {} : { script: (request) => script(request.promptIds) }) });
+    const scripted = () =>
+      createScriptedEngine({ stepMs, ...(script === undefined ? {} : { script: (request) => script(request.promptIds) }) });
+    const engine = options.engine ?? scripted();
     const core = createTritonCore({
       repository: REPOSITORY,
       profile,

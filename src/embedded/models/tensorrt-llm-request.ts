@@ -6,7 +6,7 @@ import { phrasesOf } from './word-list.ts';
 
 /**
  * Inputs that are honoured, or without effect here as on the real engine under the same conditions: beam settings at
- * one beam, a decoder prompt on a decoder-only model, top-p limits without decay.
+ * one beam, a decoder prompt on a decoder-only model.
  */
 const UNDERSTOOD: ReadonlySet<string> = new Set([
   'input_ids',
@@ -83,16 +83,21 @@ function settingsRefusal(request: ModelRequest, row: number, maxBeamWidth: numbe
   const beams = int('beam_width', 1);
   if (int('request_output_len', 1) < 1) return `request_output_len must be at least 1, got ${int('request_output_len', 1)}`;
   if (beams < 1 || beams > maxBeamWidth) return `beam_width ${beams} exceeds max_beam_width ${maxBeamWidth}`;
-  if (int('num_return_sequences', 1) !== 1) return 'num_return_sequences other than 1 is not supported by this engine';
+  const sequences = int('num_return_sequences', 1);
+  if (sequences < 1) return `num_return_sequences must be at least 1, got ${sequences}`;
   for (const name of ['return_context_logits', 'return_perf_metrics']) {
     if (boolAt(request, name, row)) return `${name} is not supported by this engine`;
   }
-  if (float('runtime_top_p_decay', 1) !== 1) return 'runtime_top_p_decay is not supported by this engine';
   const topK = int('runtime_top_k', 0);
   if (topK < 0 || topK > 1024) return `runtime_top_k must be in [0, 1024], got ${topK}`;
   // Written so that a NaN is refused too.
   if (!(float('temperature', 1) >= 0)) return `temperature must be >= 0, got ${pythonFloat(float('temperature', 1))}`;
   if (!(float('runtime_top_p', 0) <= 1)) return `runtime_top_p must be <= 1, got ${pythonFloat(float('runtime_top_p', 0))}`;
+  const decay = float('runtime_top_p_decay', 1);
+  if (!(decay > 0 && decay <= 1)) return `runtime_top_p_decay must be in (0, 1], got ${pythonFloat(decay)}`;
+  const lowest = float('runtime_top_p_min', 1);
+  if (!(lowest >= 0 && lowest <= 1)) return `runtime_top_p_min must be in [0, 1], got ${pythonFloat(lowest)}`;
+  if (int('runtime_top_p_reset_ids', 0) < 0) return `runtime_top_p_reset_ids must be at least 0, got ${int('runtime_top_p_reset_ids', 0)}`;
   if (!(float('repetition_penalty', 1) > 0)) return `repetition_penalty must be > 0, got ${pythonFloat(float('repetition_penalty', 1))}`;
   return undefined;
 }
@@ -108,8 +113,13 @@ export interface RequestReading {
   readonly vocabSize: number;
 }
 
-/** Row `row` of a request's batch as the engine takes it. */
-export function engineRequestOf(request: ModelRequest, row: number, reading: RequestReading): EngineRequest {
+/** Sequences that row `row` asks for: as many engine requests, told apart by `sequence_index`. */
+export function sequencesOf(request: ModelRequest, row: number): number {
+  return int32At(request, 'num_return_sequences', row) ?? 1;
+}
+
+/** Sequence `sequence` of row `row` of a request's batch as the engine takes it. */
+export function engineRequestOf(request: ModelRequest, row: number, sequence: number, reading: RequestReading): EngineRequest {
   const minTokens = int32At(request, reading.profile.minTokensTensor.value, row) ?? 0;
   return {
     id: request.id,
@@ -121,7 +131,7 @@ export function engineRequestOf(request: ModelRequest, row: number, reading: Req
     stopWords: wordList(request, 'stop_words_list', row),
     badWords: wordList(request, 'bad_words_list', row),
     embeddingBias: embeddingBias(request, row, reading.vocabSize),
-    sampling: samplingOf(request, row, reading, minTokens),
+    sampling: samplingOf(request, row, sequence, reading, minTokens),
     wantLogProbs: boolAt(request, 'return_log_probs', row),
     wantLogits: boolAt(request, 'return_generation_logits', row),
   };
@@ -149,8 +159,7 @@ function embeddingBias(request: ModelRequest, row: number, vocabSize: number): F
   return bias;
 }
 
-function samplingOf(request: ModelRequest, row: number, reading: RequestReading, minTokens: number): EngineSampling {
-  const seed = uint64At(request, reading.profile.seedTensor.value, row);
+function samplingOf(request: ModelRequest, row: number, sequence: number, reading: RequestReading, minTokens: number): EngineSampling {
   const topP = fp32At(request, 'runtime_top_p', row);
   const shifted = reading.shiftsArguments && minTokens > 0 ? minTokens : undefined;
   return defined({
@@ -158,11 +167,24 @@ function samplingOf(request: ModelRequest, row: number, reading: RequestReading,
     topK: int32At(request, 'runtime_top_k', row),
     // Values ≤ 0 count as unset (upstream utils.cc).
     topP: topP !== undefined && topP > 0 ? topP : undefined,
-    seed,
+    topPDecay: fp32At(request, 'runtime_top_p_decay', row),
+    topPMin: fp32At(request, 'runtime_top_p_min', row),
+    topPResetId: int32At(request, 'runtime_top_p_reset_ids', row),
+    seed: seedOf(request, row, sequence, reading),
     repetitionPenalty: fp32At(request, 'repetition_penalty', row),
     presencePenalty: fp32At(request, 'presence_penalty', row),
     frequencyPenalty: shifted ?? fp32At(request, 'frequency_penalty', row),
   });
+}
+
+/**
+ * The seed of one of several sequences: the one of the request plus the sequence's index, so that they differ; a request
+ * without a seed counts from 0 (upstream llmRequest.cpp, createChildRequest).
+ */
+function seedOf(request: ModelRequest, row: number, sequence: number, reading: RequestReading): bigint | undefined {
+  const seed = uint64At(request, reading.profile.seedTensor.value, row);
+  if (sequencesOf(request, row) === 1) return seed;
+  return BigInt.asUintN(64, (seed ?? 0n) + BigInt(sequence));
 }
 
 function defined(values: { [K in keyof EngineSampling]: EngineSampling[K] | undefined }): EngineSampling {

@@ -6,6 +6,8 @@ import { fp32Tensor, int32Tensor } from './values.ts';
 export interface ResponseShape {
   /** Undefined for a batch of one: then no `batch_index` is sent. */
   readonly batchIndex: number | undefined;
+  /** Undefined where one sequence was asked for: then no `sequence_index` is sent. */
+  readonly sequenceIndex: number | undefined;
   readonly excludesInput: boolean;
   readonly logProbs: boolean;
   readonly logits: boolean;
@@ -54,10 +56,11 @@ export class ResponseBuilder {
 
   /**
    * output_ids INT32 [1,1,n], sequence_length INT32 [1,1] = n, cum_log_probs FP32 [1,1], output_log_probs FP32
-   * [1,1,new], generation_logits FP32 [1,1,rows,vocab], batch_index and the counts INT32 [1,1].
+   * [1,1,new], generation_logits FP32 [1,1,rows,vocab], batch_index, sequence_index and the counts INT32
+   * [1,1].
    */
   #tensors(ids: readonly number[]): CoreTensor[] {
-    const { batchIndex, logProbs, logits, inputTokens, outputTokens, vocabSize, sequenceLength = ids.length } = this.#shape;
+    const { batchIndex, sequenceIndex, logProbs, logits, inputTokens, outputTokens, vocabSize, sequenceLength = ids.length } = this.#shape;
     const out: CoreTensor[] = [
       int32Tensor('output_ids', [1, 1, ids.length], ids),
       int32Tensor('sequence_length', [1, 1], [sequenceLength]),
@@ -72,6 +75,7 @@ export class ResponseBuilder {
       out.push(fp32Tensor('generation_logits', [1, 1, this.#logits.length, vocabSize], rows));
     }
     if (batchIndex !== undefined) out.push(int32Tensor('batch_index', [1, 1], [batchIndex]));
+    if (sequenceIndex !== undefined) out.push(int32Tensor('sequence_index', [1, 1], [sequenceIndex]));
     if (inputTokens !== undefined) out.push(int32Tensor('num_input_tokens', [1, 1], [inputTokens]));
     // Generated tokens in this response: a client adds them up over a stream.
     if (outputTokens) out.push(int32Tensor('num_output_tokens', [1, 1], [this.#ids.length]));

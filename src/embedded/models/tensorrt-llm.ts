@@ -2,7 +2,7 @@ import type { ModelsProfile } from '#core/profile/index.ts';
 import type { Engine, EngineHandle, EngineRequest, EngineStep } from '../engine/types.ts';
 import { trtllmMetricsText } from '../metrics/index.ts';
 import type { Model, ModelRequest, ModelSetup, ResponseSender } from '../core/index.ts';
-import { engineRequestOf, refusalOf, type RequestReading } from './tensorrt-llm-request.ts';
+import { engineRequestOf, refusalOf, type RequestReading, sequencesOf } from './tensorrt-llm-request.ts';
 import { ResponseBuilder, type ResponseShape } from './tensorrt-llm-response.ts';
 import { boolAt, flagOf, int32At, optional, parameterOf } from './values.ts';
 
@@ -19,7 +19,8 @@ export interface TensorRtLlmOptions {
  * Streaming: one response per engine step with the ids not sent before, output_ids INT32 [1,1,n] and sequence_length
  * INT32 [1,1]; EOS ends with an empty response, max_tokens and stop words with the one that holds the last token.
  * Otherwise one response with everything, the prompt first unless it is excluded. A batch makes one engine request per
- * row; `batch_index` tells them apart and the flag rides on the last to end. `stop=true` cancels the running request of
+ * row, num_return_sequences one per sequence; `batch_index` and `sequence_index` tell them apart and the flag rides on
+ * the last to end. `stop=true` cancels the running request of
  * the same id and is itself answered flag-only.
  *
  * Errors: INTERNAL, `Executor failed process requestId <n> due to the following error: <text>`.
@@ -99,15 +100,17 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
     }
     const handles = new Set<EngineHandle>();
     if (request.id !== '') running.set(request.id, handles);
-    let open = request.batchSize;
+    const parts = partsOf(request);
+    let open = parts.length;
     const closed = (): boolean => {
       open--;
       if (open === 0 && running.get(request.id) === handles) running.delete(request.id);
       return open === 0;
     };
-    for (let row = 0; row < request.batchSize; row++) {
-      const engineRequest = withReusedPrompt(engineRequestOf(request, row, reading));
-      const builder = new ResponseBuilder(shapeOf(request, row, excludesInput, engine.vocabSize, faults), engineRequest.promptIds);
+    for (const { row, sequence } of parts) {
+      const engineRequest = withReusedPrompt(engineRequestOf(request, row, sequence, reading));
+      const shape = shapeOf(request, row, sequence, excludesInput, engine.vocabSize, faults);
+      const builder = new ResponseBuilder(shape, engineRequest.promptIds);
       const streaming = boolAt(request, 'streaming', row);
       let sent = 0;
       handles.add(
@@ -152,9 +155,21 @@ function executorError(requestId: number, text: string): string {
   return `Executor failed process requestId ${requestId} due to the following error: ${text}`;
 }
 
+interface Part {
+  readonly row: number;
+  readonly sequence: number;
+}
+
+/** The engine requests that one request makes: every sequence of every row. */
+function partsOf(request: ModelRequest): Part[] {
+  const rows = Array.from({ length: request.batchSize }, (_, row) => row);
+  return rows.flatMap((row) => Array.from({ length: sequencesOf(request, row) }, (_, sequence) => ({ row, sequence })));
+}
+
 function shapeOf(
   request: ModelRequest,
   row: number,
+  sequence: number,
   excludesInput: boolean,
   vocabSize: number,
   faults: ReadonlySet<string>,
@@ -164,6 +179,7 @@ function shapeOf(
   return {
     sequenceLength: faults.has('sequence-length-ignores-end-id') ? planned : undefined,
     batchIndex: request.batchSize > 1 ? row : undefined,
+    sequenceIndex: sequencesOf(request, row) > 1 ? sequence : undefined,
     excludesInput:
       optional(request, 'exclude_input_in_output') === undefined ? excludesInput : boolAt(request, 'exclude_input_in_output', row),
     logProbs: boolAt(request, 'return_log_probs', row),

@@ -18,7 +18,7 @@ from engine import Engine, executor_error
 from engine_metrics import EngineMetrics
 from llama_numpy import LlamaNumpy
 from request_tensors import ExecutorError, RequestError, read_settings, read_tensors, wants_stop
-from sequences import Job, Sequence
+from sequences import Job, sequences_of
 
 
 class Limits:
@@ -74,8 +74,11 @@ class TritonPythonModel:
                 self._stop(job)
                 return
             self._require_outputs(request)
-            for index, settings in enumerate(read_settings(tensors, self.limits)):
-                job.add(Sequence(job, index, settings, self.limits))
+            rows = read_settings(tensors, self.limits)
+            job.rows = len(rows)
+            for row, settings in enumerate(rows):
+                for sequence in sequences_of(job, row, settings, self.limits):
+                    job.add(sequence)
         except ExecutorError as error:
             responses.fail(job, executor_error(job, str(error)))
         except RequestError as error:

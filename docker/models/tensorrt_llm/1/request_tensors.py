@@ -9,7 +9,8 @@ import numpy as np
 _SCALARS = {
     "request_output_len": int, "end_id": int, "runtime_top_k": int, "min_tokens": int, "seed": int,
     "beam_width": int, "num_return_sequences": int,
-    "temperature": float, "runtime_top_p": float, "runtime_top_p_decay": float,
+    "temperature": float, "runtime_top_p": float, "runtime_top_p_decay": float, "runtime_top_p_min": float,
+    "runtime_top_p_reset_ids": int,
     "repetition_penalty": float, "presence_penalty": float, "frequency_penalty": float,
     "return_log_probs": bool, "return_context_logits": bool, "return_generation_logits": bool,
     "return_perf_metrics": bool, "return_num_input_tokens": bool, "return_num_output_tokens": bool,
@@ -17,10 +18,10 @@ _SCALARS = {
 }
 
 # Without effect here, as on the real engine under the same conditions: no decoder prompt on a decoder-only
-# model, no padding in single sequences, beam settings at one beam, top-p limits without decay.
+# model, no padding in single sequences, beam settings at one beam.
 _NO_EFFECT = {
     "decoder_input_ids", "decoder_input_lengths", "pad_id", "len_penalty", "early_stopping",
-    "beam_search_diversity_rate", "runtime_top_p_min", "runtime_top_p_reset_ids", "stop",
+    "beam_search_diversity_rate", "stop",
 }
 
 _SPECIAL = {"input_ids", "input_lengths", "stop_words_list", "bad_words_list", "embedding_bias"}
@@ -111,12 +112,10 @@ def _check(settings, limits):
         raise ExecutorError(f"request_output_len must be at least 1, got {settings['request_output_len']}")
     if not 1 <= get("beam_width", 1) <= limits.max_beam_width:
         raise ExecutorError(f"beam_width {get('beam_width')} exceeds max_beam_width {limits.max_beam_width}")
-    if get("num_return_sequences", 1) != 1:
-        raise ExecutorError("num_return_sequences other than 1 is not supported by this engine")
+    if get("num_return_sequences", 1) < 1:
+        raise ExecutorError(f"num_return_sequences must be at least 1, got {get('num_return_sequences')}")
     if get("return_context_logits"):
         raise ExecutorError("return_context_logits is not supported by this engine")
-    if get("runtime_top_p_decay", 1.0) != 1.0:
-        raise ExecutorError("runtime_top_p_decay is not supported by this engine")
     if not 0 <= get("runtime_top_k", 0) <= 1024:
         raise ExecutorError(f"runtime_top_k must be in [0, 1024], got {get('runtime_top_k')}")
     # Written so that a NaN is refused too.
@@ -124,5 +123,11 @@ def _check(settings, limits):
         raise ExecutorError(f"temperature must be >= 0, got {get('temperature')}")
     if not get("runtime_top_p", 0.0) <= 1:
         raise ExecutorError(f"runtime_top_p must be <= 1, got {get('runtime_top_p')}")
+    if not 0 < get("runtime_top_p_decay", 1.0) <= 1:
+        raise ExecutorError(f"runtime_top_p_decay must be in (0, 1], got {get('runtime_top_p_decay')}")
+    if not 0 <= get("runtime_top_p_min", 1.0) <= 1:
+        raise ExecutorError(f"runtime_top_p_min must be in [0, 1], got {get('runtime_top_p_min')}")
+    if get("runtime_top_p_reset_ids", 0) < 0:
+        raise ExecutorError(f"runtime_top_p_reset_ids must be at least 0, got {get('runtime_top_p_reset_ids')}")
     if not get("repetition_penalty", 1.0) > 0:
         raise ExecutorError(f"repetition_penalty must be > 0, got {get('repetition_penalty')}")

@@ -3,7 +3,8 @@
 Shapes as observed on the wire and read from `model_instance_state.cc`: output_ids [1, 1, n],
 sequence_length [1, 1] (tokens in *this* response), cum_log_probs [1, 1], output_log_probs [1, 1, n],
 generation_logits [1, 1, rows, vocab] with one row per sampled step since the last response, the step that
-drew EOS included; batch_index [1, 1] only when the request has several rows.
+drew EOS included; batch_index [1, 1] only when the request has several rows,
+sequence_index [1, 1] only when it asks for several sequences.
 """
 
 import numpy as np
@@ -25,8 +26,10 @@ def send_tokens(sequence, last):
     wants = sequence.wants
     if wants:
         _add_wanted(outputs, sequence, new, last)
-    if len(job.sequences) > 1:
-        outputs.append(_tensor("batch_index", sequence.index, np.int32, (1, 1)))
+    if job.rows > 1:
+        outputs.append(_tensor("batch_index", sequence.row, np.int32, (1, 1)))
+    if sequence.one_of_several:
+        outputs.append(_tensor("sequence_index", sequence.index, np.int32, (1, 1)))
     response = pb_utils.InferenceResponse(outputs)
     if not last:
         job.sender.send(response)

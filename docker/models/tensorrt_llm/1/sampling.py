@@ -1,8 +1,8 @@
 """From raw logits to the next token, by TensorRT-LLM's rules (beam width 1).
 
 Order of the changes to the logits as in `cpp/tensorrt_llm/kernels/penaltyKernels.cu`: bias,
-temperature, minimum length, then repetition, presence and frequency penalty per token seen in
-prompt or answer; then bad words. Which settings mean greedy: `runtime/samplingConfig.h` and
+temperature, then repetition, presence and frequency penalty per token seen in prompt or answer,
+minimum length; then bad words. Which settings mean greedy: `runtime/samplingConfig.h` and
 `layers/samplingLayer.cpp`.
 """
 
@@ -66,8 +66,13 @@ class Sampler:
             temperature = 1.0
             top_k = None if top_k is None else 1
             top_p = None if top_p is None else 1.0
-        self.temperature, self.top_k, self.top_p = temperature, top_k or 0, top_p
+        self.temperature, self.top_k = temperature, top_k or 0
         self.greedy = self.top_k == 1 or (self.top_k == 0 and top_p is None)
+        self._initial_top_p = self._runtime_top_p = 1.0 if top_p is None else top_p
+        # Defaults of `layers/defaultDecodingParams.h`.
+        self._top_p_decay = settings.get("runtime_top_p_decay", 1.0)
+        self._top_p_min = settings.get("runtime_top_p_min", 1e-6)
+        self._top_p_reset_id = settings.get("runtime_top_p_reset_ids", -1)
 
     def shape(self, raw, ids, generated):
         """Logits as the sampling layer sees them. `ids`: prompt and answer so far."""
@@ -78,13 +83,13 @@ class Sampler:
             logits = logits / (self.temperature + 1e-6)
         if logits is raw:
             logits = raw.copy()
-        if generated < self.min_tokens and 0 <= self.end_id < len(logits):
-            logits[self.end_id] = -np.inf
         if self._counts is not None:
             seen = self._counts > 0
             changed = logits[seen]
             changed = np.where(changed < 0, changed * self.repetition, changed / self.repetition)
             logits[seen] = changed - self.presence - self.frequency * self._counts[seen]
+        if generated < self.min_tokens and 0 <= self.end_id < len(logits):
+            logits[self.end_id] = -np.inf
         for word in self.bad_words:
             head = len(word) - 1
             if head == 0 or (head <= len(ids) and ids[-head:] == word[:-1]):
@@ -99,18 +104,20 @@ class Sampler:
         return token
 
     def _draw(self, logits):
-        """top_k first, then top_p inside it; one uniform number per token."""
+        """One uniform number per token, in the head of the top_k that holds top_p of their weight
+        (`samplingTopKKernels.cu`, `samplingTopPKernels.cu`: the number is scaled down, no weight is cut)."""
         order = np.argsort(-logits, kind="stable")
         if self.top_k > 0:
             order = order[: self.top_k]
-        weights = np.exp(logits[order] - logits[order[0]])
-        weights /= weights.sum()
-        running = np.cumsum(weights)
-        if self.top_p is not None and self.top_p < 1.0:
-            kept = int(np.searchsorted(running, self.top_p)) + 1
-            order, running = order[:kept], running[:kept]
-        index = int(np.searchsorted(running, self._random.uniform() * running[-1], side="right"))
-        return int(order[min(index, len(order) - 1)])
+        running = np.cumsum(np.exp(logits[order] - logits[order[0]]))
+        index = int(np.searchsorted(running, self._random.uniform() * self._runtime_top_p * running[-1], side="right"))
+        token = int(order[index]) if index < len(order) else int(order[0])
+        if self.top_k == 0:
+            # `computeToppDecay`; the top-k kernel, which serves requests with both, knows no decay.
+            reset = token == self._top_p_reset_id
+            decayed = max(self._runtime_top_p * self._top_p_decay, self._top_p_min)
+            self._runtime_top_p = self._initial_top_p if reset else decayed
+        return token
 
 
 def log_softmax_at(logits, token):

@@ -1,4 +1,4 @@
-"""What the engine works on: a job (one Triton request) made of sequences (one per batch row)."""
+"""What the engine works on: a job (one Triton request) made of sequences (one or several per batch row)."""
 
 import time
 
@@ -8,8 +8,9 @@ from sampling import Sampler
 class Sequence:
     """One prompt and the answer that grows behind it."""
 
-    def __init__(self, job, index, settings, limits):
-        self.job, self.index = job, index
+    def __init__(self, job, row, index, settings, limits):
+        self.job, self.row, self.index = job, row, index
+        self.one_of_several = settings.get("num_return_sequences", 1) > 1
         self.prompt = settings["prompt"]
         self.ids = list(self.prompt)
         self.max_new = min(settings["request_output_len"], limits.max_seq_len - len(self.prompt))
@@ -51,12 +52,22 @@ WANTS = (
 )
 
 
+def sequences_of(job, row, settings, limits):
+    """The sequences of one batch row. Several sample with seeds that count up from the request's, or from 0
+    (`llmRequest.cpp`, createChildRequest)."""
+    count = settings.get("num_return_sequences", 1)
+    for index in range(count):
+        own = settings if count == 1 else settings | {"seed": settings.get("seed", 0) + index}
+        yield Sequence(job, row, index, own, limits)
+
+
 class Job:
     """One request: its response sender and the sequences that are still open."""
 
     def __init__(self, number, request_id, sender):
         self.number, self.request_id, self.sender = number, request_id, sender
         self.sequences, self.open = [], 0
+        self.rows = 1
         self.closed = False
         self.next_poll = 0.0
 
