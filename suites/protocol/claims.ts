@@ -5,6 +5,7 @@ import { NOT_DECOUPLED } from '#checks/lab/outcome.ts';
 import { matches, show } from './expectations.ts';
 import {
   INFER_ERRORS,
+  POSTPROCESSING,
   PREPROCESSING,
   type RpcCase,
   SERVER_RPCS,
@@ -98,6 +99,12 @@ export const CLAIMS: readonly Claim[] = [
     id: 'preprocessing-tensors',
     statement: 'preprocessing gives the tensors that the stock model was seen to give.',
     cases: PREPROCESSING,
+    check: tensors,
+  }),
+  tableClaim({
+    id: 'postprocessing-texts',
+    statement: 'postprocessing gives the texts that the stock model was seen to give: cut by length, without control tokens, one per beam.',
+    cases: POSTPROCESSING,
     check: tensors,
   }),
   tableClaim({

@@ -1,6 +1,6 @@
 /** What a gRPC client sees of a Triton core: literals observed on running servers (docs/observed.md), by name. */
 import { type Tensor, int32Values } from '#wire/protocol/tensors.ts';
-import { COUNT, EMPTY_FINAL, SILENCE, bool, bytes, ensemble, int32, preprocessing, raw, streaming } from './requests.ts';
+import { COUNT, EMPTY_FINAL, SILENCE, bool, bytes, ensemble, int32, postprocessing, preprocessing, raw, streaming } from './requests.ts';
 import type { TableRow } from './table-claim.ts';
 import { type Infer, inferMessage } from './wire.ts';
 
@@ -59,6 +59,7 @@ const query = bytes('QUERY', [1, 1], ['hello']);
 const length = int32('REQUEST_OUTPUT_LEN', [1, 1], [7]);
 const PRE = 'preprocessing';
 
+/** The Rust tokenizers' own words change with their release: 0.20 and 0.23 were seen to differ on an id below 0. */
 export const INFER_ERRORS: readonly RpcCase[] = [
   infer('unary call of a decoupled model', raw([1, 2], 1), 'UNIMPLEMENTED', "ModelInfer RPC doesn't support models with decoupled transaction policy"),
   infer('unary call of an ensemble with a decoupled step', ensemble('x', 1), 'UNIMPLEMENTED', "ModelInfer RPC doesn't support models with decoupled transaction policy"),
@@ -81,6 +82,8 @@ export const INFER_ERRORS: readonly RpcCase[] = [
   infer('no data at all', { model: PRE, inputs: [query, length], noData: true }, 'INVALID_ARGUMENT', "unable to find data for input tensor 'QUERY' for model 'preprocessing' in request."),
   infer('a reserved parameter', { model: PRE, inputs: [query, length], parameters: { triton_x: { int64_param: '1' } } }, 'INVALID_ARGUMENT', "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following keys starting with 'triton_' are allowed: triton_enable_empty_final_response"),
   infer('text that is not UTF-8', { model: PRE, inputs: [bytes('QUERY', [1, 1], [Uint8Array.of(97, 98, 99, 0xff)]), length] }, 'INTERNAL', /^Failed to process the request\(s\) for model 'preprocessing_0_0', message: UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 3: invalid start byte\n\nAt:\n/),
+  tiny(infer('-1 inside the length of an answer', postprocessing([1, 1, 2], [70, -1], [[2]]), 'INTERNAL', /^Failed to process the request\(s\) for model 'postprocessing_0_0', message: OverflowError: (out of range integral type conversion attempted|number too small to fit in target type)/)),
+  infer('fewer lengths than beams', postprocessing([1, 2, 1], [70, 71], [[1]]), 'INTERNAL', /message: IndexError: index 1 is out of bounds for axis 0 with size 1/),
   infer('bias words without as many weights', preprocessing(['x'], [1], [bytes('EMBEDDING_BIAS_WORDS', [1, 2], ['a', 'b']), { name: 'EMBEDDING_BIAS_WEIGHTS', datatype: 'FP32', shape: [1, 1], data: new Uint8Array(4) }]), 'INTERNAL', /^Failed to process the request\(s\) for model 'preprocessing_0_0', message: AssertionError: Embedding bias words must have same dimension as embedding bias weights\n\nAt:\n/),
 ];
 
@@ -88,7 +91,7 @@ export const INFER_ERRORS: readonly RpcCase[] = [
 export interface TensorCase extends TableRow {
   readonly request: Infer;
   /** name → [datatype, shape, values]; values are compared as INT32 unless the datatype says BYTES or FP32. */
-  readonly outputs: Readonly<Record<string, readonly [string, readonly number[], readonly number[] | undefined]>>;
+  readonly outputs: Readonly<Record<string, readonly [string, readonly number[], readonly (number | string)[] | undefined]>>;
 }
 
 export const PREPROCESSING: readonly TensorCase[] = [
@@ -109,6 +112,23 @@ export const PREPROCESSING: readonly TensorCase[] = [
   { name: 'an empty stop word gives the layout [B,2,1]', request: preprocessing(['x'], [1], [bytes('STOP_WORDS_DICT', [1, 1], [''])]), outputs: { STOP_WORDS_IDS: ['INT32', [1, 2, 1], [0, -1]] } },
   { tiny: true, name: 'special text as a stop word is its id', request: preprocessing(['x'], [1], [bytes('STOP_WORDS_DICT', [1, 2], ['<|eos|>', ''])]), outputs: { STOP_WORDS_IDS: ['INT32', [1, 2, 1], [1, 1]] } },
   { tiny: true, name: 'a batch is padded with the pad id', request: preprocessing(['<|user|><|user|>', ''], [1, 1]), outputs: { INPUT_ID: ['INT32', [2, 3], [0, 4, 4, 0, 2, 2]], REQUEST_INPUT_LEN: ['INT32', [2, 1], [3, 1]] } },
+];
+
+const texts = (...values: readonly string[]): TensorCase['outputs'] => ({ OUTPUT: ['BYTES', [values.length], values] });
+
+/** OUTPUT has no batch dimension; ids of the tiny tokenizer: 0 BOS, 1 EOS, 70 `a`, 71 `b`, 72 `c`. */
+export const POSTPROCESSING: readonly TensorCase[] = [
+  { name: 'no ids are an empty text', request: postprocessing([1, 1, 0], [], [[0]]), outputs: texts('') },
+  { tiny: true, name: 'EOS alone is an empty text', request: postprocessing([1, 1, 1], [1], [[1]]), outputs: texts('') },
+  { tiny: true, name: 'control tokens are skipped inside a text', request: postprocessing([1, 1, 4], [0, 70, 1, 71], [[4]]), outputs: texts('ab') },
+  { tiny: true, name: 'a shorter length cuts', request: postprocessing([1, 1, 3], [70, 71, 72], [[2]]), outputs: texts('ab') },
+  { tiny: true, name: 'length 0 is an empty text', request: postprocessing([1, 1, 3], [70, 71, 72], [[0]]), outputs: texts('') },
+  { tiny: true, name: 'a longer length is the whole row', request: postprocessing([1, 1, 3], [70, 71, 72], [[9]]), outputs: texts('abc') },
+  { tiny: true, name: 'length -1 counts from the end and loses the last id', request: postprocessing([1, 1, 3], [70, 71, 72], [[-1]]), outputs: texts('ab') },
+  { tiny: true, name: 'one text per beam', request: postprocessing([1, 3, 2], [70, 70, 71, 71, 72, 72], [[2, 2, 2]]), outputs: texts('aa', 'bb', 'cc') },
+  { tiny: true, name: 'prompts by beams, row by row', request: postprocessing([2, 2, 1], [70, 71, 72, 70], [[1, 1], [1, 1]]), outputs: texts('a', 'b', 'c', 'a') },
+  { tiny: true, name: 'beams padded with -1 behind their length', request: postprocessing([1, 2, 2], [70, -1, 71, 72], [[1, 2]]), outputs: texts('a', 'bc') },
+  { tiny: true, name: 'an id past the vocabulary is dropped', request: postprocessing([1, 1, 3], [70, 99999, 71], [[3]]), outputs: texts('ab') },
 ];
 
 /** What the messages of one stream must be, in order per request id. */

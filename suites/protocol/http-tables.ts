@@ -71,6 +71,8 @@ export const GENERATES: readonly HttpCase[] = [
   { name: 'a string for a number', path: GENERATE, body: { text_input: 'x', max_tokens: 'x' }, status: 500, json: error(/^Unable to parse 'data': attempt to access JSON non-signed-integer as signed-integer/) },
   { name: 'a fraction for a whole number', path: GENERATE, body: { text_input: 'x', max_tokens: 1.5 }, status: 500, json: error(/^Unable to parse 'data': attempt to access JSON non-signed-integer as signed-integer/) },
   { name: 'a number for a text', path: GENERATE, body: { text_input: 1, max_tokens: 1 }, status: 500, json: error(/^Unable to parse JSON bytes array: attempt to access JSON non-string as string/) },
+  { name: 'an int32 that does not fit wraps', path: '/v2/models/preprocessing/generate', body: { QUERY: 'x', REQUEST_OUTPUT_LEN: 99999999999 }, status: 200, json: { REQUEST_OUTPUT_LEN: 1215752191 } },
+  { tiny: true, name: 'U+0000 in a text is a byte like others', path: '/v2/models/preprocessing/generate', body: '{"QUERY":"a\\u0000b","REQUEST_OUTPUT_LEN":1}', status: 200, json: { REQUEST_INPUT_LEN: 4, INPUT_ID: (ids: any[]) => ids.join() === '0,70,194,71' } },
   { name: 'no value for a tensor of one', path: GENERATE, body: { text_input: 'x', max_tokens: [] }, status: 400, json: error(/input byte size mismatch for input 'max_tokens' for model 'ensemble'\. Expected 4, got 0$/) },
   { name: 'three values for a tensor of one', path: GENERATE, body: { text_input: 'x', max_tokens: [1, 2, 3] }, status: 400, json: error(/batch size does not match other inputs for 'ensemble'$/) },
   { name: 'broken JSON', path: GENERATE, body: '{"a":', status: 500, json: error(/^failed to parse the request JSON buffer: Invalid value\. at 5/) },

@@ -23,6 +23,14 @@ export function preprocessing(query: readonly (string | Uint8Array)[], length: r
   };
 }
 
+/** TOKENS_BATCH INT32 `shape` = [batch, beams, n], and SEQUENCE_LENGTH, one row per prompt. */
+export function postprocessing(shape: readonly number[], ids: readonly number[], lengths: readonly (readonly number[])[]): Infer {
+  return {
+    model: 'postprocessing',
+    inputs: [int32('TOKENS_BATCH', shape, ids), int32('SEQUENCE_LENGTH', [lengths.length, lengths[0]?.length ?? 0], lengths.flat())],
+  };
+}
+
 export function raw(ids: readonly number[], maxTokens: number, more: readonly Tensor[] = [], rest: Partial<Infer> = {}): Infer {
   return {
     model: 'tensorrt_llm',
