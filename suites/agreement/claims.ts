@@ -8,7 +8,7 @@ import { requestOf } from '#checks/lab/plan.ts';
 import { law } from '#checks/laws/index.ts';
 import type { Mode, Request, RouteId } from '#core/request/index.ts';
 
-const TEXT: readonly RouteId[] = ['ensemble', 'generate', 'openai-completions', 'openai-chat'];
+const TEXT: readonly RouteId[] = ['ensemble', 'bls', 'bls-accumulate', 'generate', 'openai-completions', 'openai-chat'];
 
 /** Two lengths: answers that end by themselves, and answers that are cut. */
 function requests(lab: Lab, route: RouteId): Request[] {
@@ -96,7 +96,7 @@ const LAYERS: readonly Layer[] = [
   {
     id: 'framing',
     statement: 'Every route frames its answers as its protocol says, streamed and not.',
-    routes: ['ensemble', 'generate', 'openai-completions', 'openai-chat'],
+    routes: TEXT,
     laws: ['framing', 'final-flag-once', 'done-marker', 'role-first', 'request-id-echoed'],
     unit: 'exchanges',
   },

@@ -20,7 +20,7 @@ export const asItGoes: Claim = {
   id: 'as-it-goes',
   suite: 'streaming',
   statement: 'A stream gives its answer as it is made: its first event is there while the engine is still at work on it.',
-  routes: ['raw', 'ensemble', 'generate', 'openai-completions'],
+  routes: ['raw', 'ensemble', 'bls', 'bls-accumulate', 'generate', 'openai-completions'],
   laws: ['streams-as-it-goes', 'answers-at-all'],
   async run(lab): Promise<Outcome> {
     const failures: Failure[] = [];

@@ -46,7 +46,7 @@ const PROPERTIES_MS = 60_000;
 /** A property looks at its time between runs only, and one run may wait for three exchanges (30 s each) in vain. */
 const STREAMS_DEADLINE_MS = PROPERTIES_MS + 100_000;
 
-const ROUTE_LIST: readonly RouteId[] = ['raw', 'ensemble', 'generate', 'openai-completions', 'openai-chat'];
+const ROUTE_LIST: readonly RouteId[] = ['raw', 'ensemble', 'bls', 'bls-accumulate', 'generate', 'openai-completions', 'openai-chat'];
 
 function lawsOn(route: RouteId): Law[] {
   const cannot = route.startsWith('openai') ? ['min-tokens'] : ['finish-reason-true', 'usage-counts', 'done-marker', 'role-first'];

@@ -13,7 +13,8 @@ export function compareOne(t: Transcript, truth: Answer, profile: ReleaseProfile
     const prompt = options.tokenizer.decode(truth.promptIds);
     return compareText(truth, t.text.startsWith(prompt) ? t.text.slice(prompt.length) : t.text, options);
   }
-  const alone = t.case.mode === 'stream' && !profile.models.streamedTextHoldsBackPartialCharacters.value;
+  const alone =
+    t.case.mode === 'stream' && t.case.route !== 'bls-accumulate' && !profile.models.streamedTextHoldsBackPartialCharacters.value;
   return compareText(truth, t.text, alone ? { ...options, form: 'chunk-alone' } : options);
 }
 

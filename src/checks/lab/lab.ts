@@ -1,6 +1,6 @@
 import { type Answer, type LawContext, answerOf } from '#checks/laws/index.ts';
 import { type CompareOptions, type Comparison, NO_NOISE, type Noise, POLICIES, type Policy } from '#checks/compare/index.ts';
-import { type Cancel, ROUTES, type RouteContext, type RunOptions, STOCK_MODELS } from '#checks/routes/index.ts';
+import { type Cancel, ROUTES, type RouteContext, type RunOptions } from '#checks/routes/index.ts';
 import { nowNs } from '#core/clock/index.ts';
 import { sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
@@ -38,6 +38,8 @@ export interface LabParts {
   readonly goldensDir: string;
   /** Which routes the target has; a reason in words for those that it has not. */
   readonly notServed: ReadonlyMap<RouteId, string>;
+  /** Names of the target's models, by the route that asks them. */
+  readonly models: RouteContext['models'];
   /** False: the repository has no decoupled transaction policy, so nothing streams and every answer comes whole. */
   readonly decoupled: boolean;
   /** Parameters of the raw model's configuration, as they stand there; empty where there is no such model. */
@@ -79,7 +81,7 @@ export class Lab {
       clients: parts.clients,
       tokenizer: parts.tokenizer,
       profile: parts.profile,
-      models: STOCK_MODELS,
+      models: parts.models,
     };
   }
 

@@ -6,6 +6,8 @@ import { connect } from '#wire/clients/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { type Budget, Lab, type LabParts } from './lab.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import { STOCK_MODELS } from '#checks/routes/index.ts';
+import { blsModels } from './bls-models.ts';
 import { coldOf } from './cold.ts';
 import { promptPool } from './goldens.ts';
 import { type PoolPrompt, makePlan } from './plan.ts';
@@ -40,10 +42,14 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
   ] as const) {
     if (!(await clients.grpc.modelReady(model, '', { deadlineMs: 5000 }))) notServed.set(route, `the target has no model ${model}`);
   }
+  const ownBls = await blsModels(clients);
+  if (ownBls.bls === undefined) notServed.set('bls', 'the target has no tensorrt_llm_bls without accumulate_tokens');
+  if (ownBls.blsAccumulate === undefined) notServed.set('bls-accumulate', 'the target has no tensorrt_llm_bls with accumulate_tokens');
   if (endpoints.openai === undefined)
     for (const route of ['openai-completions', 'openai-chat'] as const) notServed.set(route, 'the target has no OpenAI front end');
   const raw = notServed.has('raw') ? undefined : await clients.grpc.modelConfig('tensorrt_llm', '', { deadlineMs: 5000 });
   const lab = new Lab({
+    models: { ...STOCK_MODELS, ...ownBls },
     decoupled: raw?.model_transaction_policy?.decoupled === true,
     rawParameters: Object.fromEntries(Object.entries(raw?.parameters ?? {}).map(([key, value]) => [key, value.string_value])),
     endpoints,

@@ -5,7 +5,7 @@
 import type { Transcript } from '#core/transcript/index.ts';
 import { deltasEqualWhole } from './deltas-equal-whole.ts';
 import { noBrokenUtf8 } from './no-broken-utf8.ts';
-import { answered, dataEvents, OPENAI_ROUTES, rightPromptIds, TEXT_ROUTES, textsAlone } from './observed.ts';
+import { answered, CHUNKED_ROUTES, dataEvents, OPENAI_ROUTES, rightPromptIds, textsAlone } from './observed.ts';
 import { stopWords } from './stop-words.ts';
 import type { Gap, Law, LawContext } from './types.ts';
 
@@ -34,7 +34,7 @@ function chunkGap(id: string, law: Law, deviation: string): Gap {
   return {
     id,
     law: law.id,
-    routes: TEXT_ROUTES,
+    routes: CHUNKED_ROUTES,
     mode: 'stream',
     axis: 'models',
     releases: ['0.7', '0.14', '1.x'],

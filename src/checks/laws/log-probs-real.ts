@@ -1,4 +1,4 @@
-import { answered, firstDifference, isRaw, violationOf } from './observed.ts';
+import { answered, BLS_ROUTES, firstDifference, isRaw, violationOf } from './observed.ts';
 import type { Law, Violation } from './types.ts';
 
 const broken = violationOf('log-probs-real');
@@ -12,7 +12,7 @@ const NUMERIC_NOISE = 0.2;
 export const logProbsReal: Law = {
   id: 'log-probs-real',
   statement: 'Log-probabilities are those of the ids served: one each, finite, not above 0, and their sum is the cumulative one.',
-  routes: ['raw', 'ensemble', 'generate'],
+  routes: ['raw', 'ensemble', ...BLS_ROUTES, 'generate'],
   applies: (t) => answered(t) && t.logProbs.length > 0,
   check(t, { truth }) {
     const n = isRaw(t) ? t.ids.length : (truth?.ids.length ?? t.logProbs.length);

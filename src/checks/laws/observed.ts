@@ -4,8 +4,11 @@ import type { Request, RouteId } from '#core/request/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import type { Answer, LawContext, Violation } from './types.ts';
 
-export const TEXT_ROUTES: readonly RouteId[] = ['ensemble', 'generate', 'openai-completions', 'openai-chat'];
-export const GRPC_ROUTES: readonly RouteId[] = ['raw', 'ensemble'];
+export const TEXT_ROUTES: readonly RouteId[] = ['ensemble', 'bls', 'bls-accumulate', 'generate', 'openai-completions', 'openai-chat'];
+export const BLS_ROUTES: readonly RouteId[] = ['bls', 'bls-accumulate'];
+/** Streams whose events are made of one response of the engine each, and of nothing before it. */
+export const CHUNKED_ROUTES: readonly RouteId[] = TEXT_ROUTES.filter((route) => route !== 'bls-accumulate');
+export const GRPC_ROUTES: readonly RouteId[] = ['raw', 'ensemble', ...BLS_ROUTES];
 export const OPENAI_ROUTES: readonly RouteId[] = ['openai-completions', 'openai-chat'];
 
 export function isRaw(t: Transcript): boolean {
@@ -38,10 +41,13 @@ export function dataEvents(t: Transcript): number[] {
   return events;
 }
 
-/** The mark of the last response on this route, or undefined where the route has none (`generate` just ends). */
+/**
+ * The mark that the last event with data bears on this route, or undefined where it bears none: `generate` just ends, and
+ * a BLS says the end alone, after all data (`final-flag-once`).
+ */
 export function endFlag(t: Transcript): number | undefined {
   if (isOpenAi(t)) return FLAG.finish;
-  return t.case.route === 'generate' ? undefined : FLAG.final;
+  return t.case.route === 'raw' || t.case.route === 'ensemble' ? FLAG.final : undefined;
 }
 
 export function isEmptyEvent(t: Transcript, event: number): boolean {

@@ -3,7 +3,7 @@ import { FLAG, type Transcript, TranscriptBuilder } from '#core/transcript/index
 import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import { rightFinishReason } from './finish-reason-true.ts';
-import { rightPromptIds } from './observed.ts';
+import { BLS_ROUTES, rightPromptIds } from './observed.ts';
 import type { Answer } from './types.ts';
 
 /** What a server of this profile that has no other fault serves for an answer: the subject that tests break. */
@@ -11,6 +11,8 @@ export function rightTranscript(c: Case, answer: Answer, tokenizer: Tokenizer, p
   const b = new TranscriptBuilder(c, c.route === 'raw' ? { ids: Int32Array.from(answer.promptIds) } : { text: 'prompt' });
   if (c.mode === 'stream') stream(b, c, answer, tokenizer, profile);
   else whole(b, c, answer, tokenizer, profile);
+  // A decoupled BLS says the end alone.
+  if (BLS_ROUTES.includes(c.route)) b.event(FLAG.final);
   return b.seal('complete');
 }
 
@@ -44,6 +46,10 @@ function stream(b: TranscriptBuilder, c: Case, answer: Answer, tokenizer: Tokeni
       if (id !== undefined) token(b, id, answer.logProbs[k]);
       b.sequenceLength(id === undefined ? 0 : 1);
       margins(b, answer, k, k + 1);
+    } else if (c.route === 'bls-accumulate') {
+      const soFar = tokenizer.decode(answer.ids.slice(0, k + 1), { skipSpecialTokens: true });
+      const holdsBack = profile.models.streamedTextHoldsBackPartialCharacters.value && !last;
+      b.textSoFar(holdsBack ? soFar.replace(/\ufffd+$/u, '') : soFar);
     } else if (profile.models.streamedTextHoldsBackPartialCharacters.value) {
       b.text((id === undefined ? '' : decoder.push([id])) + (last ? decoder.flush() : ''));
     } else {

@@ -68,6 +68,8 @@ describe.each(['grpc', 'http'] as const)('server client contract: %s', (protocol
       'postprocessing',
       'preprocessing',
       'tensorrt_llm',
+      'tensorrt_llm_bls',
+      'tensorrt_llm_bls_accumulate',
     ]);
   });
 
@@ -155,7 +157,7 @@ test.each(['text', 'messages'] as const)('every route and mode gives the same an
   expect(truth.logProbs).toHaveLength(truth.ids.length);
   const cases = Object.values(ROUTES).flatMap((route) => route.modes.map((mode) => ({ route, c: caseOn(route.id, { ...asked, mode }) })));
   const carried = cases.filter(({ route, c }) => route.cannotCarry(c) === undefined);
-  expect(carried).toHaveLength(kind === 'text' ? 8 : 10);
+  expect(carried).toHaveLength(kind === 'text' ? 12 : 14);
   for (const { route, c } of carried) {
     const t = await route.run(c, context, OPTIONS);
     sound(t);

@@ -1,4 +1,4 @@
-import type { Case } from '#core/request/index.ts';
+import type { Case, RouteId } from '#core/request/index.ts';
 import type { InferRequest } from '#wire/clients/index.ts';
 import { boolTensor, bytesTensor, fp32Tensor, int32Tensor, type Tensor, uint64Tensor } from '#wire/protocol/tensors.ts';
 import { EMPTY_FINAL } from './raw-request.ts';
@@ -37,10 +37,13 @@ function fields(c: Case, text: string, context: RouteContext, options: RunOption
   return out;
 }
 
-/** As tensors: every shape is [1, n], BYTES for text. */
+/** The routes that ask another model than the ensemble for the same. */
+const MODELS: Readonly<Partial<Record<RouteId, keyof RouteContext['models']>>> = { bls: 'bls', 'bls-accumulate': 'blsAccumulate' };
+
+/** As tensors, for the ensemble or a BLS: every shape is [1, n], BYTES for text. */
 export function ensembleRequest(c: Case, id: string, text: string, context: RouteContext, options: RunOptions): InferRequest {
   const inputs = [...fields(c, text, context, options)].map(([name, field]) => tensor(name, field));
-  return { model: context.models.ensemble, id, inputs, parameters: EMPTY_FINAL };
+  return { model: context.models[MODELS[c.route] ?? 'ensemble'], id, inputs, parameters: EMPTY_FINAL };
 }
 
 /** As the JSON object of generate and generate_stream. */

@@ -1,4 +1,5 @@
 import type { RouteId } from '#core/request/index.ts';
+import { bls, blsAccumulate } from './bls.ts';
 import { ensemble } from './ensemble.ts';
 import { generate } from './generate.ts';
 import { openAiChat } from './openai-chat.ts';
@@ -12,6 +13,8 @@ export { STOCK_MODELS, type Cancel, type Route, type RouteContext, type RunOptio
 export const ROUTES: Readonly<Record<RouteId, Route>> = {
   raw,
   ensemble,
+  bls,
+  'bls-accumulate': blsAccumulate,
   generate,
   'openai-completions': openAiCompletions,
   'openai-chat': openAiChat,

@@ -26,12 +26,15 @@ export function rawReader(builder: TranscriptBuilder): MessageReader {
   };
 }
 
-/** Outputs of `ensemble`: text_output BYTES [sequences], log-probabilities, counts. */
-export function textReader(builder: TranscriptBuilder): MessageReader {
+/**
+ * Outputs of `ensemble` and BLS: text_output BYTES [sequences], log-probabilities, counts. `cumulative`: every
+ * text_output is the text so far.
+ */
+export function textReader(builder: TranscriptBuilder, cumulative = false): MessageReader {
   const counts = tokenCounter(builder);
   return (message) => {
     for (const output of message.outputs) {
-      if (output.name === 'text_output') addText(output, builder);
+      if (output.name === 'text_output') addText(output, builder, cumulative);
       else common(output, builder, counts);
     }
   };
@@ -49,14 +52,15 @@ function addIds(tensor: Tensor, length: number | undefined, builder: TranscriptB
   }
 }
 
-function addText(tensor: Tensor, builder: TranscriptBuilder): void {
+function addText(tensor: Tensor, builder: TranscriptBuilder, cumulative: boolean): void {
   const elements = decodeBytesElements(tensor.data);
   if (elements.length !== 1) builder.error('malformed', `text_output has ${elements.length} elements, expected 1`);
   const bytes = elements[0];
   if (bytes === undefined) return;
   const { text, lost } = decodeUtf8(bytes);
   if (lost) builder.error('invalid-utf8', `text_output is not valid UTF-8: ${Buffer.from(bytes).toString('hex')}`);
-  builder.text(text);
+  if (cumulative) builder.textSoFar(text);
+  else builder.text(text);
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

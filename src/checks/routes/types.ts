@@ -10,11 +10,20 @@ export interface RouteContext {
   readonly tokenizer: Tokenizer;
   readonly profile: ReleaseProfile;
   /** Model names, as the target's repository calls them. */
-  readonly models: { readonly raw: string; readonly ensemble: string; readonly openai: string };
+  readonly models: Readonly<Record<'raw' | 'ensemble' | 'openai' | 'bls' | 'blsAccumulate', string>>;
 }
 
-/** The names in a stock TensorRT-LLM repository; the OpenAI front end serves the ensemble under its own name. */
-export const STOCK_MODELS: RouteContext['models'] = { raw: 'tensorrt_llm', ensemble: 'ensemble', openai: 'ensemble' };
+/**
+ * The names in a stock TensorRT-LLM repository; the OpenAI front end serves the ensemble under its own name. A stock
+ * repository has one BLS, with or without accumulate_tokens; the second one here stands in docker/models beside it.
+ */
+export const STOCK_MODELS: RouteContext['models'] = {
+  raw: 'tensorrt_llm',
+  ensemble: 'ensemble',
+  openai: 'ensemble',
+  bls: 'tensorrt_llm_bls',
+  blsAccumulate: 'tensorrt_llm_bls_accumulate',
+};
 
 /** How this client goes away in a cancellation case. */
 export type Cancel =

@@ -37,6 +37,19 @@ export interface ModelsProfile {
   /** Whether return_num_input_tokens and return_num_output_tokens exist. */
   readonly returnsTokenCounts: Fact<boolean>;
   readonly torch: TorchPath;
+  readonly bls: BlsPath;
+}
+
+/** What `tensorrt_llm_bls` of a generation does beside calling the other models. */
+export interface BlsPath {
+  /** Whether it refuses max_tokens below 1 itself, or leaves that to what it calls. */
+  readonly checksMaxTokens: Fact<boolean>;
+  /** The id of a request that it makes of the engine. */
+  readonly innerRequestId: Fact<'empty' | 'uuid'>;
+  /** True: it looks for stop words in the text too, so that it ends answers that the ensemble goes on with. */
+  readonly textStopWords: Fact<boolean>;
+  /** False: it never looks whether its client has gone, and the engine runs to its end. */
+  readonly passesCancel: Fact<boolean>;
 }
 
 /**

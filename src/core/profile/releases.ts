@@ -7,6 +7,7 @@ const wished = <T>(fact: Fact<unknown>, value: T): Fact<T> => ({ value, evidence
 const REAL_CORE = 'docs/observed.md#triton-2-51';
 const MODELS = 'docs/observed.md#model-repository-1-x';
 const TORCH = 'docs/observed.md#torch-path';
+const BLS = 'docs/observed.md#bls';
 const FRONTEND = 'docs/observed.md#openai-front-end-r25-12';
 
 export const CORE_2_51: CoreProfile = {
@@ -52,6 +53,12 @@ export const MODELS_1_X: ModelsProfile = {
   streamedTextHoldsBackPartialCharacters: observed(false, MODELS),
   ensembleExcludeInput: observed(true, MODELS),
   returnsTokenCounts: observed(true, MODELS),
+  bls: {
+    checksMaxTokens: observed(true, BLS),
+    innerRequestId: observed('uuid', BLS),
+    textStopWords: observed(true, BLS),
+    passesCancel: observed(false, BLS),
+  },
   torch: TRTLLM_SAMPLER,
 };
 
@@ -93,6 +100,11 @@ export function idealOf({ core, models, openai }: ReleaseProfile): Omit<ReleaseP
     models: {
       ...models,
       streamedTextHoldsBackPartialCharacters: wished(models.streamedTextHoldsBackPartialCharacters, true),
+      bls: {
+        ...models.bls,
+        textStopWords: wished(models.bls.textStopWords, false),
+        passesCancel: wished(models.bls.passesCancel, true),
+      },
       torch: {
         ...models.torch,
         appliesPenalties: wished(models.torch.appliesPenalties, true),

@@ -1,6 +1,6 @@
 import type { Case } from '../request/index.ts';
 import { nowNs } from '../clock/index.ts';
-import { type Ending, FLAG, type Transcript, type TranscriptError, type Usage } from './transcript.ts';
+import { type Ending, FLAG, type Revision, type Transcript, type TranscriptError, type Usage } from './transcript.ts';
 
 /** Collects one exchange as it arrives. Appending is cheap: this runs once per message of a load test. */
 export class TranscriptBuilder {
@@ -17,6 +17,7 @@ export class TranscriptBuilder {
   #idCount = 0;
   #texts: string[] = [];
   #textLength = 0;
+  #revisions: Revision[] = [];
   #logProbs: number[] = [];
   #cumLogProb: number | undefined;
   #margins: number[] = [];
@@ -67,6 +68,19 @@ export class TranscriptBuilder {
   text(text: string): void {
     this.#texts.push(text);
     this.#textLength += text.length;
+    this.#textEnd[this.#n - 1] = this.#textLength;
+  }
+
+  /** The whole text so far, as servers send it that do not send what is new. */
+  textSoFar(text: string): void {
+    const before = this.#texts.join('');
+    const kept = text.startsWith(before) ? before.length : commonStart(before, text);
+    if (kept < before.length) {
+      this.#revisions.push({ event: this.#n - 1, kept, dropped: before.slice(kept) });
+      for (let i = this.#n - 2; i >= 0 && (this.#textEnd[i] as number) > kept; i--) this.#textEnd[i] = kept;
+    }
+    this.#texts = [text];
+    this.#textLength = text.length;
     this.#textEnd[this.#n - 1] = this.#textLength;
   }
 
@@ -122,6 +136,7 @@ export class TranscriptBuilder {
       textEnd: this.#textEnd.slice(0, n),
       ids: this.#ids.slice(0, this.#idCount),
       text: this.#texts.join(''),
+      revisions: this.#revisions,
       logProbs: Float32Array.from(this.#logProbs),
       cumLogProb: this.#cumLogProb,
       margins: Float64Array.from(this.#margins),
@@ -143,6 +158,14 @@ export class TranscriptBuilder {
     this.#idEnd = grown(this.#idEnd, Int32Array);
     this.#textEnd = grown(this.#textEnd, Int32Array);
   }
+}
+
+/** UTF-16 units that two texts have in common at their start, no character cut in two. */
+function commonStart(a: string, b: string): number {
+  let n = 0;
+  while (n < a.length && n < b.length && a.charCodeAt(n) === b.charCodeAt(n)) n++;
+  const last = a.charCodeAt(n - 1);
+  return last >= 0xd800 && last < 0xdc00 ? n - 1 : n;
 }
 
 function grown<T extends Float64Array | Int32Array | Uint8Array>(old: T, make: new (length: number) => T): T {

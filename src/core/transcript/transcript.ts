@@ -26,6 +26,16 @@ export interface TranscriptError {
   readonly message: string;
 }
 
+/** A text that a server sends whole each time did not begin with the text before it. */
+export interface Revision {
+  /** The event that brought the new text. */
+  readonly event: number;
+  /** How many characters of the text before it still stand. */
+  readonly kept: number;
+  /** What stood behind them, and was taken back. */
+  readonly dropped: string;
+}
+
 export interface Usage {
   readonly promptTokens: number;
   readonly completionTokens: number;
@@ -62,8 +72,13 @@ export interface Transcript {
   readonly textEnd: Int32Array;
   /** Generated ids (raw only), in order of arrival, prompt excluded. */
   readonly ids: Int32Array;
-  /** Served text, concatenated in order of arrival (text routes only). */
+  /**
+   * Served text, concatenated in order of arrival (text routes only). Where the server sends all of it each time, an
+   * event has what it added, and what was taken back later belongs to none.
+   */
   readonly text: string;
+  /** Empty where texts are not sent whole each time, and where each began with the one before. */
+  readonly revisions: readonly Revision[];
   /** Chosen-token log-probabilities, one per id, or empty when not served or not asked for. */
   readonly logProbs: Float32Array;
   readonly cumLogProb: number | undefined;

@@ -3,7 +3,8 @@ import type { CancelToken } from './cancel-token.ts';
 import { type CheckedRequest, requestPrefix } from './check-request.ts';
 import { neededSteps, planOf, type PlannedStep } from './ensemble-plan.ts';
 import type { LoadedModel } from './loaded-model.ts';
-import { NO_PARAMETERS, type StreamPosition } from './run-model.ts';
+import type { StreamPosition } from './model.ts';
+import { NO_PARAMETERS } from './run-model.ts';
 import {
   CoreError,
   type CoreInferRequest,

@@ -1,6 +1,6 @@
 /** The seam between the core and the models it runs: what Triton's backend API is upstream. */
 import type { ModelConfig } from '#wire/protocol/model-config.ts';
-import type { CoreTensor, ParameterValue } from './types.ts';
+import type { CoreInferRequest, CoreTensor, InferHandle, ParameterValue, ResponseSink } from './types.ts';
 
 /** A request as a model sees it: checked, batch dimension still in the shapes. */
 export interface ModelRequest {
@@ -31,11 +31,26 @@ export interface Model {
   metricsText?(): string;
 }
 
+/** Position of a request in a stream of chunks: told by whoever runs a step for each chunk of a decoupled one. */
+export interface StreamPosition {
+  /** The same object for all chunks of one request. */
+  readonly key: object;
+  /** Whether no chunk follows. */
+  readonly last: boolean;
+}
+
+/**
+ * Runs a request on another model of the same server, as `InferenceRequest.exec` of the Python backend does. Throws
+ * CoreError when it is refused; otherwise the sink gets what comes, perhaps already inside this call.
+ */
+export type Exec = (request: CoreInferRequest, sink: ResponseSink, position?: StreamPosition) => InferHandle;
+
 export interface ModelSetup {
   readonly config: ModelConfig;
   /** Folder of the model in the repository: relative paths in parameters start here. */
   readonly directory: string;
   readonly version: string;
+  readonly exec: Exec;
 }
 
 /** Makes one loaded version of a model. May throw: the load fails with the text. */

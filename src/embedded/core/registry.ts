@@ -1,7 +1,7 @@
 import type { ModelConfig } from '#wire/protocol/model-config.ts';
 import type { LoadedModel } from './loaded-model.ts';
 import { listModels, readModel, repositoryStamp, type RepositoryModel } from './repository.ts';
-import type { ModelFactory } from './model.ts';
+import type { Exec, ModelFactory } from './model.ts';
 import { StatisticsRecorder } from './statistics.ts';
 import { CoreError, type ModelIndexEntry } from './types.ts';
 
@@ -20,6 +20,8 @@ interface Entry {
 export interface RegistryOptions {
   readonly repository: string;
   readonly factory: (config: ModelConfig) => ModelFactory | undefined;
+  /** Handed to every model: how it reaches the others. */
+  readonly exec: Exec;
   /** Fault `stats-fail-when-kv-off`. */
   readonly frozenStatistics: boolean;
 }
@@ -221,7 +223,7 @@ export class Registry {
       version: String(version),
       directory: found.directory,
       config,
-      implementation: factory?.({ config, directory: found.directory, version: String(version) }),
+      implementation: factory?.({ config, directory: found.directory, version: String(version), exec: this.#options.exec }),
       statistics: new StatisticsRecorder(this.#options.frozenStatistics),
       inputs: new Map(config.input.map((i) => [i.name, i])),
       outputs: new Map(config.output.map((o) => [o.name, o])),

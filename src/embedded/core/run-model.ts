@@ -2,7 +2,7 @@ import { nowNs } from '#core/clock/index.ts';
 import type { CancelToken } from './cancel-token.ts';
 import type { CheckedRequest } from './check-request.ts';
 import type { LoadedModel } from './loaded-model.ts';
-import { type Model, type ModelRequest, tracebackText } from './model.ts';
+import { type Model, type ModelRequest, type StreamPosition, tracebackText } from './model.ts';
 import { CoreError, type CoreInferRequest, type CoreTensor, type ParameterValue, type ResponseSink } from './types.ts';
 
 const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
@@ -15,14 +15,6 @@ function asSet(names: readonly string[]): ReadonlySet<string> {
 }
 
 export const NO_PARAMETERS: ReadonlyMap<string, ParameterValue> = new Map();
-
-/** Position of a request in a stream of chunks: set by the ensemble for what follows a decoupled step. */
-export interface StreamPosition {
-  /** The same object for all chunks of one request. */
-  readonly key: object;
-  /** Whether no chunk follows. */
-  readonly last: boolean;
-}
 
 const positions = new WeakMap<ModelRequest, StreamPosition>();
 

@@ -8,10 +8,10 @@ import { type CancelToken, cancelToken } from './cancel-token.ts';
 import { checkRequest, type CheckedRequest } from './check-request.ts';
 import { EnsembleRun, type EnsembleHost } from './ensemble.ts';
 import type { LoadedModel } from './loaded-model.ts';
-import type { ModelFactory } from './model.ts';
+import type { ModelFactory, StreamPosition } from './model.ts';
 import { Registry } from './registry.ts';
 import { checkReservedParameters, checkScheduling } from './request-parameters.ts';
-import { runModel, type StreamPosition } from './run-model.ts';
+import { runModel } from './run-model.ts';
 import { logSettings, traceSettings } from './settings.ts';
 import { sharedMemory } from './shared-memory.ts';
 import type { ModelMetadata, TensorMetadata } from '#wire/protocol/server-state.ts';
@@ -58,6 +58,11 @@ export function createTritonCore(options: CoreOptions): TritonCore {
   const registry = new Registry({
     repository: resolve(options.repository),
     factory: options.factory,
+    exec: (request, sink, position) => {
+      const token = cancelToken();
+      host.start(find(request.modelName, request.modelVersion), request, token, sink, position);
+      return token;
+    },
     frozenStatistics: options.faults.has('stats-fail-when-kv-off'),
   });
   registry.loadAll();

@@ -3,6 +3,7 @@ import type { ModelConfig } from '#wire/protocol/model-config.ts';
 import type { ModelFactory } from '../core/index.ts';
 import type { Engine } from '../engine/types.ts';
 import { llmapi } from './llmapi.ts';
+import { bls } from './bls.ts';
 import { postprocessing } from './postprocessing.ts';
 import { preprocessing } from './preprocessing.ts';
 import { tensorrtLlm } from './tensorrt-llm.ts';
@@ -30,6 +31,7 @@ export function stockModels(options: ModelsOptions): (config: ModelConfig) => Mo
         postprocessing(setup, { faults, holdsBackPartialCharacters: profile.models.streamedTextHoldsBackPartialCharacters.value });
     }
     if (isLlmapi(config)) return (setup) => llmapi(setup, { engine, faults, profile: profile.models });
+    if (config.name.startsWith('tensorrt_llm_bls')) return (setup) => bls(setup, { faults, profile: profile.models });
     if (config.name === 'tensorrt_llm' || config.backend === 'tensorrtllm') {
       return (setup) => tensorrtLlm(setup, { engine, faults, profile: profile.models });
     }

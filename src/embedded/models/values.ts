@@ -1,5 +1,6 @@
 /** Reading and making tensors inside the models. */
 import {
+  boolTensor,
   bytesTensor,
   decodeBytesElements,
   fp32Tensor,
@@ -10,7 +11,7 @@ import {
 } from '#wire/protocol/tensors.ts';
 import type { CoreTensor, ModelRequest } from '../core/index.ts';
 
-export { bytesTensor, decodeBytesElements, fp32Tensor, fp32Values, int32Tensor, int32Values, uint64Tensor };
+export { boolTensor, bytesTensor, decodeBytesElements, fp32Tensor, fp32Values, int32Tensor, int32Values, uint64Tensor };
 
 export function optional(request: ModelRequest, name: string): CoreTensor | undefined {
   return request.inputs.get(name);
