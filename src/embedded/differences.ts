@@ -80,6 +80,12 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: 'the engine does not have them yet',
   },
   {
+    where: 'models',
+    real: 'llmapi has an engine and a cache of its own, and tells per request how much of it was reused',
+    embedded: 'shares the engine of tensorrt_llm; the metrics of a request say that nothing was reused',
+    reason: 'one engine per process; a deployment has one of the two models',
+  },
+  {
     where: 'engine',
     real: 'bf16 or lower precision, fused kernels; greedy log-probabilities are 0 where top-k normalises over one token',
     embedded: 'double precision, batch-invariant; log-softmax of the logits that the choice was made by, over the whole vocabulary',

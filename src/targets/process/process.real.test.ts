@@ -9,7 +9,7 @@ import { layOutTriton, startTritonServer, type TritonProcess } from './index.ts'
 import { findLiving } from './process-table.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../docker/models', import.meta.url));
-const PYTHON_MODELS = ['postprocessing', 'preprocessing', 'tensorrt_llm'];
+const PYTHON_MODELS = ['llmapi', 'postprocessing', 'preprocessing', 'tensorrt_llm', 'tensorrt_llm_bls', 'tensorrt_llm_bls_accumulate'];
 /** Any ids inside the vocabulary are a prompt. */
 const PROMPT = [0, 40, 41, 42, 43, 44];
 
