@@ -6,7 +6,7 @@ import { createEngine } from './engine/index.ts';
 import { startGrpcServer } from './grpc/index.ts';
 import { startHttpServer, startMetricsServer } from './http/index.ts';
 import { embeddedIdentity } from './identity.ts';
-import { stockModels } from './models/index.ts';
+import { asGeneration, stockModels } from './models/index.ts';
 import { startOpenAiServer } from './openai/index.ts';
 import type { EmbeddedOptions } from './options.ts';
 
@@ -51,6 +51,7 @@ export async function startEmbeddedServer(options: EmbeddedOptions): Promise<Emb
     profile,
     faults,
     factory: stockModels({ engine, profile, faults }),
+    configure: (config) => asGeneration(config, profile.models),
     onClose: () => engine.close(),
   });
 

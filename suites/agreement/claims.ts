@@ -5,7 +5,7 @@ import type { Lab } from '#checks/lab/lab.ts';
 import { inParallel } from '#checks/lab/lab.ts';
 import { notServed } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
-import { law } from '#checks/laws/index.ts';
+import { law, servesCounts } from '#checks/laws/index.ts';
 import type { Mode, Request, RouteId } from '#core/request/index.ts';
 
 const TEXT: readonly RouteId[] = ['ensemble', 'bls', 'bls-accumulate', 'generate', 'openai-completions', 'openai-chat'];
@@ -66,6 +66,8 @@ interface Layer {
   readonly routes: readonly RouteId[];
   readonly laws: readonly string[];
   readonly unit: string;
+  /** Cannot be asked of a release that serves no usage. */
+  readonly needsCounts?: true;
 }
 
 /** Laws that only streams exercise. */
@@ -78,6 +80,7 @@ const LAYERS: readonly Layer[] = [
     routes: ['openai-completions', 'openai-chat'],
     laws: ['prompt-ids'],
     unit: 'prompts counted',
+    needsCounts: true,
   },
   {
     id: 'usage',
@@ -127,6 +130,8 @@ const layerClaims: readonly Claim[] = LAYERS.map((l) => ({
   async run(lab): Promise<Outcome> {
     const routes = lab.served(l.routes);
     if (routes.length === 0) return notServed(lab.parts.notServed.get(l.routes[0]!)!);
+    if (l.needsCounts && !routes.some((route) => servesCounts(route, lab.profile)))
+      return notServed(`the front end ${lab.profile.openai.id} serves no usage, and nothing else says how many tokens a prompt had`);
     const cases = (await inParallel(routes, 1, (route) => observed(lab, route, lab.modes))).flat();
     const laws = l.laws
       .filter((id) => lab.parts.decoupled || !OF_STREAMS.includes(id))

@@ -64,6 +64,8 @@ async function exchange(c: HttpCase, lab: Lab, address = lab.parts.endpoints.htt
   if (reply.status !== c.status) return `expected HTTP ${c.status}, got ${reply.status} ${show(reply.text)}`;
   if (!reply.complete) return 'the body ended before its framing said so';
   if (c.type !== undefined && !matches(reply.type, c.type)) return `expected content type ${show(c.type)}, got ${show(reply.type)}`;
+  if (c.header !== undefined && !matches(reply.headers, c.header))
+    return `expected the headers ${show(c.header)}, got ${show(reply.headers)}`;
   if (c.text !== undefined && !matches(reply.text, c.text)) return `expected the body ${show(c.text)}, got ${show(reply.text)}`;
   if (c.json !== undefined) {
     let body: unknown;

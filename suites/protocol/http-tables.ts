@@ -11,6 +11,8 @@ export interface HttpCase extends HttpCall, TableRow {
   /** Expected text of the whole body. */
   readonly text?: unknown;
   readonly type?: unknown;
+  /** Headers that the reply must have, by their lower-case names. */
+  readonly header?: Readonly<Record<string, unknown>>;
 }
 
 const error = (text: unknown) => ({ error: text });

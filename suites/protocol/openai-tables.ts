@@ -1,36 +1,125 @@
-/** What a client sees of NVIDIA's OpenAI front end r25.12: literals observed on the running front end (docs/observed.md). */
+/**
+ * What a client sees of NVIDIA's OpenAI front end, by release: literals observed on the running front ends
+ * (docs/observed.md#openai-front-end-by-release). Which tensors a release sends, and every byte that it answers, are
+ * checked behind and in front of the embedded front end: src/embedded/openai.
+ */
+import { type OpenAiProfile, RELEASES } from '#core/profile/index.ts';
 import type { HttpCase } from './http-tables.ts';
 
 const COMPLETIONS = '/v1/completions';
 const CHAT = '/v1/chat/completions';
 const MODEL = 'ensemble';
+const SILENCE = '<|user|>Say nothing.<|assistant|>';
 const messages = [{ role: 'user', content: 'Say nothing.' }];
+const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
 const detail = (text: unknown) => ({ detail: text });
 const field = (type: string, name: string, msg: string) => ({ detail: [{ type, loc: ['body', name], msg }] });
+const unknownField = (name: string) => field('extra_forbidden', name, 'Extra inputs are not permitted');
+const prompt = (more: object) => ({ model: MODEL, prompt: 'x', ...more });
+const chat = (more: object) => ({ model: MODEL, messages, ...more });
+const NUL = String.raw`\{"id":"cmpl-[0-9a-f-]{36}","choices":\[`;
+const TAIL = (object: string, usage: string) => String.raw`\],"created":\d+,"model":"ensemble","system_fingerprint":null,"object":"${object}"${usage}\}`;
+const COUNTED = String.raw`,"usage":\{"prompt_tokens":\d+,"total_tokens":\d+,"completion_tokens":0\}`;
+const whole = (text: string, usage: string) => new RegExp(`^${NUL}${String.raw`\{"finish_reason":"stop","index":0,"logprobs":null,"text":"${text}"\}`}${TAIL('text_completion', usage)}$`);
+const events = (...all: readonly string[]) => new RegExp(`^${all.map((e) => `data: ${e}\n\n`).join('')}data: ${String.raw`\[DONE\]`}\n\n$`);
+const textEvent = (usage: string) => `${NUL}${String.raw`\{"finish_reason":"stop","index":0,"logprobs":null,"text":""\}`}${TAIL('text_completion', usage)}`;
+const deltaEvent = (role: string, finish: string, usage: string) => `${NUL}${String.raw`\{"delta":\{"content":"","function_call":null,"role":${role}\},"logprobs":null,"finish_reason":${finish},"index":0\}`}${TAIL('chat.completion.chunk', usage)}`;
+const greedy = { temperature: 0, top_p: 0 };
+
+const ids = RELEASES.openai.map(({ id }) => id);
+
+/** Holds for the releases from one to another, both included. */
+function held(from: string, to: string): Pick<HttpCase, 'holds'> {
+  return { holds: ({ openai }: { readonly openai: OpenAiProfile }) => ids.indexOf(openai.id) >= ids.indexOf(from) && ids.indexOf(openai.id) <= ids.indexOf(to) };
+}
+const LAST = ids.at(-1)!;
+const since = (from: string) => held(from, LAST);
+const until = (to: string) => held('r24.11', to);
 
 export const OPENAI: readonly HttpCase[] = [
   { name: 'models', path: '/v1/models', status: 200, json: { object: 'list', data: (d: any[]) => d.some((m) => m.id === MODEL && m.object === 'model' && m.owned_by === 'Triton Inference Server') } },
+  { name: 'models in the order of their names, those of the steps too', tiny: true, path: '/v1/models', status: 200, json: { data: (d: any[]) => d.length > 3 && d.every((m, i) => i === 0 || d[i - 1].id < m.id) && d.some((m) => m.id === 'preprocessing') } },
   { name: 'one model', path: '/v1/models/ensemble', status: 200, json: { id: MODEL, object: 'model' } },
   { name: 'an unknown model', path: '/v1/models/nope', status: 404, json: detail('Unknown model: nope') },
-  { name: 'ready', path: '/health/ready', status: 200, text: '' },
+  { name: 'ready', path: '/health/ready', status: 200, text: '', type: undefined },
+  { name: 'HEAD of a GET route', path: '/health/ready', method: 'HEAD', status: 405 },
   { name: 'metrics on the same port', path: '/metrics', status: 200, text: /nv_inference_request_success/, type: /^text\/plain/ },
   { name: 'KServe routes are not here', path: '/v2/health/live', status: 404, json: detail('Not Found') },
-  { name: 'GET where POST belongs', path: COMPLETIONS, status: 405, json: detail('Method Not Allowed') },
-  { tiny: true, name: 'a completion', path: COMPLETIONS, body: { model: MODEL, prompt: '<|user|>Say nothing.<|assistant|>', temperature: 0, top_p: 0 }, status: 200, type: 'application/json', text: /^\{"id":"cmpl-[0-9a-f-]{36}","choices":\[\{"finish_reason":"stop","index":0,"logprobs":null,"text":""\}\],"created":\d+,"model":"ensemble","system_fingerprint":null,"object":"text_completion","usage":\{"prompt_tokens":\d+,"total_tokens":\d+,"completion_tokens":0\}\}$/ },
+  { name: 'nor is the new OpenAI route', path: '/v1/responses', body: {}, status: 404, json: detail('Not Found') },
+  { name: 'GET where POST belongs', path: COMPLETIONS, status: 405, json: detail('Method Not Allowed'), header: { allow: 'POST' } },
+  { name: 'a slash too many', path: '/v1/completions/', body: prompt({}), headers: { host: 'front:9000' }, status: 307, text: '', header: { location: 'http://front:9000/v1/completions' } },
+  { name: 'a preflight from the one origin', path: COMPLETIONS, method: 'OPTIONS', headers: { origin: 'http://localhost', 'access-control-request-method': 'POST' }, status: 200, text: 'OK', header: { 'access-control-allow-origin': 'http://localhost', 'access-control-allow-credentials': 'true', 'access-control-max-age': '600', 'access-control-allow-methods': 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT' } },
+  { name: 'a preflight from another origin', path: COMPLETIONS, method: 'OPTIONS', headers: { origin: 'http://elsewhere', 'access-control-request-method': 'POST' }, status: 400, text: 'Disallowed CORS origin' },
+  { name: 'an answer to the one origin', path: '/v1/models', headers: { origin: 'http://localhost' }, status: 200, header: { 'access-control-allow-origin': 'http://localhost', 'access-control-allow-credentials': 'true' } },
+
+  { tiny: true, ...until('r25.10'), name: 'a completion without usage, the prompt before the answer', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, ...greedy }, status: 200, type: 'application/json', text: whole('Say nothing\\.', ',"usage":null') },
+  { tiny: true, ...held('r25.11', 'r25.11'), name: 'a completion with usage, the prompt before the answer', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, ...greedy }, status: 200, type: 'application/json', text: whole('Say nothing\\.', COUNTED) },
+  { tiny: true, ...since('r25.12'), name: 'a completion with usage', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, ...greedy }, status: 200, type: 'application/json', text: whole('', COUNTED) },
+  { tiny: true, ...since('r25.12'), name: 'echo', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, echo: true, ...greedy }, status: 200, text: whole('Say nothing\\.', COUNTED) },
+  { tiny: true, ...until('r25.06'), name: 'a stream whose events have no usage', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, stream: true, ...greedy }, status: 200, type: 'text/event-stream; charset=utf-8', text: events(textEvent('')) },
+  { tiny: true, ...since('r25.07'), name: 'a stream whose events have a usage of null', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, stream: true, ...greedy }, status: 200, type: 'text/event-stream; charset=utf-8', text: events(textEvent(',"usage":null')) },
+  { tiny: true, ...until('r25.06'), name: 'a chat stream whose events have no usage', path: CHAT, body: chat({ stream: true, ...greedy }), status: 200, text: events(deltaEvent('"assistant"', 'null', ''), deltaEvent('null', '"stop"', '')) },
+  { tiny: true, ...since('r25.07'), name: 'a chat stream whose events have a usage of null', path: CHAT, body: chat({ stream: true, ...greedy }), status: 200, text: events(deltaEvent('"assistant"', 'null', ',"usage":null'), deltaEvent('null', '"stop"', ',"usage":null')) },
+  { tiny: true, ...since('r25.11'), name: 'a stream with its usage at the end', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, stream: true, stream_options: { include_usage: true }, ...greedy }, status: 200, text: events(textEvent(',"usage":null'), `${NUL}${TAIL('text_completion', COUNTED)}`) },
+
   { name: 'completion to an unknown model', path: COMPLETIONS, body: { model: 'nope', prompt: 'x' }, status: 400, json: detail('Unknown model: nope') },
   { name: 'chat to an unknown model', path: CHAT, body: { model: 'nope', messages }, status: 400, json: detail('Unknown model: nope') },
-  { name: 'two choices', path: COMPLETIONS, body: { model: MODEL, prompt: 'x', n: 2 }, status: 400, json: detail('Received n=2, but only single choice (n=1) is currently supported') },
-  { name: 'best of two', path: COMPLETIONS, body: { model: MODEL, prompt: 'x', best_of: 2 }, status: 400, json: detail('Received best_of=2, but only single choice (best_of=1) is currently supported') },
-  { name: 'logit bias', path: CHAT, body: { model: MODEL, messages, logit_bias: { 5: 1 } }, status: 400, json: detail('logit bias is not currently supported') },
-  { name: 'log-probabilities', path: COMPLETIONS, body: { model: MODEL, prompt: 'x', logprobs: 1 }, status: 400, json: detail('logprobs are currently available only for the vLLM backend') },
-  { name: 'a suffix', path: COMPLETIONS, body: { model: MODEL, prompt: 'x', suffix: 'y' }, status: 400, json: detail('suffix is not currently supported') },
+  { name: 'two choices', path: COMPLETIONS, body: prompt({ n: 2 }), status: 400, json: detail('Received n=2, but only single choice (n=1) is currently supported') },
+  { name: 'best of two', path: COMPLETIONS, body: prompt({ best_of: 2 }), status: 400, json: detail('Received best_of=2, but only single choice (best_of=1) is currently supported') },
+  { ...until('r25.11'), name: 'logit bias', path: COMPLETIONS, body: prompt({ logit_bias: {} }), status: 400, json: detail('logit bias and log probs not supported') },
+  { ...since('r25.12'), name: 'logit bias', path: COMPLETIONS, body: prompt({ logit_bias: {} }), status: 400, json: detail('logit bias is not supported') },
+  { ...until('r25.11'), name: 'logit bias in chat', path: CHAT, body: chat({ logit_bias: { 5: 1 } }), status: 400, json: detail('logit bias and log probs not currently supported') },
+  { ...since('r25.12'), name: 'logit bias in chat', path: CHAT, body: chat({ logit_bias: { 5: 1 } }), status: 400, json: detail('logit bias is not currently supported') },
+  { ...until('r25.11'), name: 'log-probabilities', path: COMPLETIONS, body: prompt({ logprobs: 1 }), status: 400, json: detail('logit bias and log probs not supported') },
+  { ...since('r25.12'), name: 'log-probabilities', path: COMPLETIONS, body: prompt({ logprobs: 1 }), status: 400, json: detail('logprobs are currently available only for the vLLM backend') },
+  { ...until('r25.11'), name: 'no log-probabilities, refused too', path: COMPLETIONS, body: prompt({ logprobs: 0 }), status: 400, json: detail('logit bias and log probs not supported') },
+  { ...since('r25.12'), name: 'no log-probabilities', path: COMPLETIONS, body: prompt({ logprobs: 0, max_tokens: 1 }), status: 200 },
+  { ...until('r25.11'), name: 'top log-probabilities in chat have no effect', path: CHAT, body: chat({ top_logprobs: 3, max_tokens: 1 }), status: 200 },
+  { ...since('r25.12'), name: 'top log-probabilities in chat', path: CHAT, body: chat({ top_logprobs: 3 }), status: 400, json: detail('logprobs are currently available only for the vLLM backend') },
+  { name: 'a suffix', path: COMPLETIONS, body: prompt({ suffix: 'y' }), status: 400, json: detail('suffix is not currently supported') },
   { name: 'an empty prompt', path: COMPLETIONS, body: { model: MODEL, prompt: '' }, status: 400, json: detail('prompt must be non-empty') },
   { name: 'a list of prompts', path: COMPLETIONS, body: { model: MODEL, prompt: ['a', 'b'] }, status: 400, json: detail('only single string input is supported') },
-  { name: 'stream options without a stream', path: CHAT, body: { model: MODEL, messages, stream_options: { include_usage: true } }, status: 400, json: detail('`stream_options` can only be used when `stream` is True') },
-  { name: 'a field that is not known', path: COMPLETIONS, body: { model: MODEL, prompt: 'x', top_k: 1 }, status: 422, json: field('extra_forbidden', 'top_k', 'Extra inputs are not permitted') },
-  { name: 'a number out of range', path: COMPLETIONS, body: { model: MODEL, prompt: 'x', max_tokens: -1 }, status: 422, json: field('greater_than_equal', 'max_tokens', 'Input should be greater than or equal to 0') },
-  { name: 'a fraction for a whole number', path: COMPLETIONS, body: { model: MODEL, prompt: 'x', max_tokens: 5.5 }, status: 422, json: field('int_from_float', 'max_tokens', 'Input should be a valid integer, got a number with a fractional part') },
+  { name: 'a list of one prompt', path: COMPLETIONS, body: { model: MODEL, prompt: ['a'] }, status: 400, json: detail('only single string input is supported') },
+  { name: 'a prompt of ids', path: COMPLETIONS, body: { model: MODEL, prompt: [5, 6] }, status: 400, json: detail('only single string input is supported') },
+  { ...until('r25.06'), name: 'stream options', path: CHAT, body: chat({ stream: true, stream_options: {} }), status: 422, json: unknownField('stream_options') },
+  { ...since('r25.07'), name: 'stream options without a stream', path: CHAT, body: chat({ stream_options: { include_usage: true } }), status: 400, json: detail('`stream_options` can only be used when `stream` is True') },
+  { ...held('r25.07', 'r25.10'), name: 'usage of a stream', path: CHAT, body: chat({ stream: true, stream_options: { include_usage: true } }), status: 400, json: detail('`stream_options.include_usage` is currently only supported for the vLLM backend') },
+  { ...since('r25.07'), name: 'stream options without effect', path: CHAT, body: chat({ stream: true, max_tokens: 1, stream_options: { include_usage: false, other: 1 } }), status: 200 },
+  { ...until('r25.07'), name: 'max_completion_tokens', path: CHAT, body: chat({ max_completion_tokens: 1 }), status: 422, json: unknownField('max_completion_tokens') },
+  { ...since('r25.08'), name: 'max_completion_tokens', path: CHAT, body: chat({ max_completion_tokens: 1 }), status: 200 },
+  { name: 'max_completion_tokens in a completion', path: COMPLETIONS, body: prompt({ max_completion_tokens: 1 }), status: 422, json: unknownField('max_completion_tokens') },
+  { ...until('r24.11'), name: 'tools have no effect', path: CHAT, body: chat({ tools, max_tokens: 1 }), status: 200 },
+  { ...since('r25.05'), name: 'tools without a parser', path: CHAT, body: chat({ tools }), status: 400, json: detail('having tools in the request requires --tool-call-parser to be set') },
+  { ...since('r25.05'), name: 'tools by the model’s choice, without a parser', path: CHAT, body: chat({ tools, tool_choice: 'auto' }), status: 400, json: detail('"auto" tool choice requires --tool-call-parser to be set') },
+  { ...since('r25.05'), name: 'a tool is required and there is none', path: CHAT, body: chat({ tool_choice: 'required' }), status: 400, json: detail('"required" tool choice requires CreateChatCompletionRequest.tools to be provided') },
+  { ...until('r24.11'), name: 'a picture is printed into the prompt', path: CHAT, body: { model: MODEL, max_tokens: 1, messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'http://x/y' } }] }] }, status: 200 },
+  { ...since('r25.05'), name: 'a picture', path: CHAT, body: { model: MODEL, messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'http://x/y' } }] }] }, status: 400, json: detail('only text message is supported, but got image_url') },
+  { ...until('r25.10'), name: 'embeddings', path: '/v1/embeddings', body: { model: MODEL, input: 'x' }, status: 404, json: detail('Not Found') },
+  { ...since('r25.11'), name: 'embeddings', path: '/v1/embeddings', body: { model: MODEL, input: 'x' }, status: 400, json: detail('TRT-LLM backend and Python backend do not support embedding requests') },
+  { ...until('r25.12'), name: 'a load', path: '/v1/models/ensemble/load', method: 'POST', status: 404, json: detail('Not Found') },
+  { ...since('r26.04'), name: 'a load', path: '/v1/models/ensemble/load', method: 'POST', status: 400, json: detail('Model load/unload requires --model-control-mode=explicit') },
+  { ...since('r26.04'), name: 'an unload', path: '/v1/models/ensemble/unload', method: 'POST', status: 400, json: detail('Model load/unload requires --model-control-mode=explicit') },
+
+  { ...until('r25.10'), name: 'what the model does not take', path: COMPLETIONS, body: { model: 'preprocessing', prompt: 'x' }, status: 400, json: detail(/^\[request id: <id_unknown>\] expected number of inputs between \d+ and \d+ but got \d+ inputs for model 'preprocessing'|^unexpected inference input '\w+' for model 'preprocessing'$/) },
+  { ...since('r25.11'), name: 'what the model does not take', path: COMPLETIONS, body: { model: 'preprocessing', prompt: 'x' }, status: 500, json: detail(/^\[request id: <id_unknown>\] expected number of inputs between \d+ and \d+ but got \d+ inputs for model 'preprocessing'|^unexpected inference input '\w+' for model 'preprocessing'$/) },
+  { holds: ({ models, openai }) => openai.seedTensor.value === 'random_seed' && models.seedTensor.value === 'seed', name: 'a seed under its old name', path: COMPLETIONS, body: prompt({ seed: 1, stream: true }), status: 400, json: detail("unexpected inference input 'random_seed' for model 'ensemble'") },
+  { holds: ({ models, openai }) => openai.seedTensor.value === 'seed' && models.seedTensor.value === 'random_seed' && !openai.tokenCounts.value, name: 'a seed under its new name', path: COMPLETIONS, body: prompt({ seed: 1 }), status: 400, json: detail("unexpected inference input 'seed' for model 'ensemble'") },
+  { holds: ({ models, openai }) => openai.seedTensor.value === models.seedTensor.value && openai.tokenCounts.value === models.returnsTokenCounts.value, name: 'a seed', path: COMPLETIONS, body: prompt({ seed: 1, max_tokens: 1 }), status: 200 },
+
+  { name: 'a field that is not known', path: COMPLETIONS, body: prompt({ top_k: 1 }), status: 422, json: unknownField('top_k') },
+  { name: 'fields that OpenAI knows and this does not', path: CHAT, body: chat({ store: true, parallel_tool_calls: true }), status: 422, json: { detail: [{ loc: ['body', 'store'] }, { loc: ['body', 'parallel_tool_calls'] }] } },
+  { name: 'fields without effect', path: CHAT, body: chat({ user: 'u', ignore_eos: true, min_tokens: 3, response_format: { type: 'json_object' }, max_tokens: 1 }), status: 200 },
+  { name: 'a number out of range', path: COMPLETIONS, body: prompt({ max_tokens: -1 }), status: 422, json: field('greater_than_equal', 'max_tokens', 'Input should be greater than or equal to 0') },
+  { name: 'a fraction for a whole number', path: COMPLETIONS, body: prompt({ max_tokens: 5.5 }), status: 422, json: field('int_from_float', 'max_tokens', 'Input should be a valid integer, got a number with a fractional part') },
   { name: 'a field that is missing', path: CHAT, body: { messages }, status: 422, json: field('missing', 'model', 'Field required') },
   { name: 'no messages', path: CHAT, body: { model: MODEL, messages: [] }, status: 422, json: field('too_short', 'messages', 'List should have at least 1 item after validation, not 0') },
-  { name: 'broken JSON', path: CHAT, body: '{', status: 422, json: { detail: [{ type: 'json_invalid', msg: 'JSON decode error' }] } },
+  { name: 'broken JSON', path: CHAT, body: '{', status: 422, json: { detail: [{ type: 'json_invalid', loc: ['body', 1], msg: 'JSON decode error', ctx: { error: 'Expecting property name enclosed in double quotes' } }] } },
+  { name: 'JSON and more', path: CHAT, body: '{} {}', status: 422, json: { detail: [{ type: 'json_invalid', ctx: { error: 'Extra data' } }] } },
+  { name: 'no body', path: CHAT, method: 'POST', headers: { 'content-length': '0' }, status: 422, json: { detail: [{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }] } },
+  { name: 'a list for a body', path: CHAT, body: '[]', status: 422, json: { detail: [{ type: 'model_attributes_type' }] } },
+  { name: 'a body of another type', path: COMPLETIONS, body: JSON.stringify(prompt({})), headers: { 'content-type': 'text/plain' }, status: 422, json: { detail: [{ type: 'model_attributes_type' }] } },
+  { name: 'a body of a kind of JSON', path: COMPLETIONS, body: JSON.stringify(prompt({ max_tokens: 1 })), headers: { 'content-type': 'application/vnd.api+json' }, status: 200 },
+  { name: 'a body that is not UTF-8', path: COMPLETIONS, body: Buffer.from('{"model":"\xff"}', 'latin1'), status: 400, json: detail('There was an error parsing the body') },
+  { name: 'not a number', path: COMPLETIONS, body: '{"model":"ensemble","prompt":"x","temperature":NaN}', status: 500, type: 'text/plain; charset=utf-8', text: 'Internal Server Error' },
+  { name: 'a key twice', path: COMPLETIONS, body: '{"model":"ensemble","prompt":"x","max_tokens":1,"n":2,"n":1}', status: 200 },
 ];

@@ -4,6 +4,7 @@ import { notServed, structural } from '#checks/lab/outcome.ts';
 import { replayOf } from '#checks/lab/replay.ts';
 import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 
@@ -24,6 +25,8 @@ export interface TableRow {
   readonly changes?: true;
   /** Needs the tiny checkpoint or the model repository around it: their ids, answers, limits or configuration. */
   readonly tiny?: true;
+  /** Whether a release answers so; absent: every release does. */
+  holds?(profile: ReleaseProfile): boolean;
 }
 
 /** A claim whose cases are the rows of a table of observed literals; after each row the server must still be alive. */
@@ -38,7 +41,9 @@ export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
       const reason = t.unless?.(lab);
       if (reason !== undefined) return notServed(reason);
       const tiny = servesTiny(lab);
-      const rows = t.cases.filter((c) => (lab.parts.owned || c.changes !== true) && (tiny || c.tiny !== true));
+      const rows = t.cases.filter(
+        (c) => (lab.parts.owned || c.changes !== true) && (tiny || c.tiny !== true) && (c.holds?.(lab.profile) ?? true),
+      );
       const left = tiny ? 0 : t.cases.filter((c) => c.tiny === true).length;
       const notes = left === 0 ? [] : [`${left} left out, they need the tiny checkpoint`];
       if (rows.length === 0) return notServed('every exchange of this table needs the tiny checkpoint');

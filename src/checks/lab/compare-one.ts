@@ -1,5 +1,5 @@
 import { type CompareOptions, type Comparison, compareIds, compareText } from '#checks/compare/index.ts';
-import { type Answer, type Violation, answerOf, law } from '#checks/laws/index.ts';
+import { type Answer, type Violation, answerOf, law, returnsPrompt } from '#checks/laws/index.ts';
 import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
@@ -9,7 +9,7 @@ export function compareOne(t: Transcript, truth: Answer, profile: ReleaseProfile
   const missing = unanswered(t, { tokenizer: options.tokenizer, profile });
   if (missing !== undefined) return { verdict: 'structural', divergence: undefined, text: missing.text };
   if (t.case.route === 'raw') return compareIds(truth, { ids: t.ids, finish: answerOf(t, options.tokenizer)?.finish }, options);
-  if (t.case.route === 'openai-chat' && t.case.mode === 'unary' && !profile.openai.chatExcludesInput.value) {
+  if (t.case.mode === 'unary' && returnsPrompt(t.case.route, profile)) {
     const prompt = options.tokenizer.decode(truth.promptIds);
     return compareText(truth, t.text.startsWith(prompt) ? t.text.slice(prompt.length) : t.text, options);
   }

@@ -1,5 +1,5 @@
 import { failsUnder } from '#checks/compare/index.ts';
-import { type Answer, type Law, type LawContext, type Violation, judge } from '#checks/laws/index.ts';
+import { type Answer, type Law, type LawContext, type Violation, judge, servesCounts } from '#checks/laws/index.ts';
 import type { Failure } from './result.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Outcome } from './claim.ts';
@@ -30,6 +30,9 @@ export async function forgiven(lab: Lab, cases: readonly Judged[]): Promise<read
 /** Laws that speak about generation logits, which an engine may be built without. */
 const NEED_MARGINS: readonly string[] = ['greedy-is-argmax'];
 
+/** Laws that speak about counts of tokens, which not every release serves. */
+const NEED_COUNTS: readonly string[] = ['prompt-ids', 'count-limit', 'min-tokens'];
+
 /** Most failures of one claim look alike: the first few are enough for a reader, the rest are counted. */
 const SHOWN = 5;
 
@@ -55,9 +58,12 @@ export function judged(
     failureOf(lab, claimId, transcript, violation, byTranscript.get(transcript)?.truth),
   );
   const notes: string[] = [];
+  const uncounted = !cases.some(({ transcript }) => servesCounts(transcript.case.route, lab.profile));
   for (const law of laws) {
     if (verdict.exercised.get(law.id) !== 0) continue;
-    if (lab.withoutMargins && NEED_MARGINS.includes(law.id)) notes.push(`margins not served, so nothing is known about ${law.id}`);
+    if (uncounted && NEED_COUNTS.includes(law.id))
+      notes.push(`this release serves no counts of tokens, so nothing is known about ${law.id}`);
+    else if (lab.withoutMargins && NEED_MARGINS.includes(law.id)) notes.push(`margins not served, so nothing is known about ${law.id}`);
     else if (lab.parts.only === undefined)
       failures.push({ law: law.id, code: 'not-exercised', text: `none of ${cases.length} cases exercised the law "${law.statement}"` });
   }

@@ -2,11 +2,14 @@
  * What running servers were seen to do against a law, each deviation exact (docs/observed.md has the observations).
  * A gap excuses its own deviation and nothing else: a text that is wrong in another way stays a violation.
  */
+import type { RouteId } from '#core/request/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import { deltasEqualWhole } from './deltas-equal-whole.ts';
 import { noBrokenUtf8 } from './no-broken-utf8.ts';
 import { answered, CHUNKED_ROUTES, dataEvents, OPENAI_ROUTES, rightPromptIds, textsAlone } from './observed.ts';
+import { returnsPrompt } from './returns-prompt.ts';
 import { stopWords } from './stop-words.ts';
+import { textIsTrueDecode } from './text-is-true-decode.ts';
 import type { Gap, Law, LawContext } from './types.ts';
 
 /** Code of a violation of `cancel-frees` (a law about a server, in suites/): the engine went on to its natural end. */
@@ -52,6 +55,22 @@ function chunkGap(id: string, law: Law, deviation: string): Gap {
   };
 }
 
+function promptGap(id: string, route: RouteId, releases: readonly string[]): Gap {
+  return {
+    id,
+    law: textIsTrueDecode.id,
+    routes: [route],
+    mode: 'unary',
+    axis: 'openai',
+    releases,
+    deviation: 'The text is the decode of prompt and answer ids together, special tokens skipped, no separator.',
+    thread: 'docs/observed.md#openai-front-end-by-release',
+    listed: (profile) => returnsPrompt(route, profile),
+    shows: (t, context) => answered(t) && context.truth !== undefined && promptAndAnswer(context) !== context.truth.text,
+    explains: (t, _violation, context) => t.text === promptAndAnswer(context),
+  };
+}
+
 const isCancelled = (t: Transcript) => t.ending === 'cancelled';
 
 export const GAPS: readonly Gap[] = [
@@ -72,18 +91,20 @@ export const GAPS: readonly Gap[] = [
     explains: (t, violation, { truth }) =>
       violation.code === 'wrong' && truth?.finish === 'length' && t.finishReasons[0]?.reason === 'stop',
   },
+  promptGap('chat-returns-prompt', 'openai-chat', ['r24.11', 'r25.12', 'main']),
+  promptGap('completion-returns-prompt', 'openai-completions', ['r24.11', 'r25.11']),
   {
-    id: 'chat-returns-prompt',
-    law: 'text-is-true-decode',
-    routes: ['openai-chat'],
-    mode: 'unary',
+    id: 'usage-not-served',
+    law: 'usage-counts',
+    routes: OPENAI_ROUTES,
+    mode: 'both',
     axis: 'openai',
-    releases: ['r24.11', 'r25.12', 'main'],
-    deviation: 'The content is the decode of prompt and answer ids together, special tokens skipped, no separator.',
-    thread: 'docs/observed.md#openai-front-end-r25-12',
-    listed: (profile) => !profile.openai.chatExcludesInput.value,
-    shows: (t, context) => answered(t) && context.truth !== undefined && promptAndAnswer(context) !== context.truth.text,
-    explains: (t, _violation, context) => t.text === promptAndAnswer(context),
+    releases: ['r24.11', 'r25.10'],
+    deviation: 'The front end does not ask the model for counts, and usage is null.',
+    thread: 'triton-inference-server/server#8510',
+    listed: (profile) => !profile.openai.tokenCounts.value,
+    shows: answered,
+    explains: (_t, violation) => violation.code === 'missing',
   },
   {
     id: 'double-bos',

@@ -29,6 +29,8 @@ import type { Law } from './types.ts';
 import { usageCounts } from './usage-counts.ts';
 
 export type { Answer, Gap, Law, LawContext, Violation } from './types.ts';
+export { returnsPrompt } from './returns-prompt.ts';
+export { servesCounts } from './serves-counts.ts';
 export { ENGINE_RAN_ON, GAPS } from './gaps.ts';
 export { gapFor, judge, type Broken, type GapMet, type Judgement } from './judge.ts';
 export { answerOf } from './answer-of.ts';

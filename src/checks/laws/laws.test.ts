@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_PROFILE, IDEAL_PROFILE } from '#core/profile/index.ts';
+import { DEFAULT_PROFILE, IDEAL_PROFILE, profileOf } from '#core/profile/index.ts';
 import { type Case, type Limits, type Mode, type Prompt, ROUTE_IDS, type RouteId } from '#core/request/index.ts';
 import { FLAG, type Transcript, idsOfEvent } from '#core/transcript/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
@@ -306,6 +306,20 @@ describe('known gaps', () => {
     expect(judge([withText(t, 'red or blue? I like red')], [law('text-is-true-decode')], withDefault(eos)).violations).toHaveLength(1);
   });
 
+  test('explain, of an old front end, a completion that begins with the prompt and has no usage', () => {
+    const profile = profileOf('openai=r25.10');
+    const t = right('openai-completions', 'unary', eos, {}, profile);
+    expect([t.text, t.usage]).toEqual(['red or blue?I like red', undefined]);
+    const judged = judge([t], LAWS, context(eos, { profile }));
+    expect(judged.violations).toEqual([]);
+    expect(judged.gapsMet.map((g) => [g.id, g.met])).toEqual([
+      ['completion-returns-prompt', 1],
+      ['usage-not-served', 1],
+    ]);
+    const miscounted = { ...t, usage: { promptTokens: PROMPT_IDS.length, completionTokens: N + 1 } };
+    expect(judge([miscounted], [law('usage-counts')], context(eos, { profile })).violations).toHaveLength(1);
+  });
+
   test('explain one BOS too many, not two', () => {
     const t = right('openai-chat', 'unary', eos, {}, DEFAULT_PROFILE);
     expect(judge([t], [law('prompt-ids')], withDefault(eos)).gapsMet).toMatchObject([{ id: 'double-bos', met: 1 }]);
@@ -328,7 +342,12 @@ describe('known gaps', () => {
 
   test('are none under the ideal profile', () => {
     expect(GAPS.filter((gap) => gap.listed(IDEAL_PROFILE))).toEqual([]);
-    expect(GAPS.every((gap) => gap.listed(DEFAULT_PROFILE))).toBe(true);
+    const oldest = profileOf('openai=r24.11');
+    expect(GAPS.filter((gap) => !gap.listed(oldest)).map(({ id }) => id)).toEqual([]);
+    expect(GAPS.filter((gap) => !gap.listed(DEFAULT_PROFILE)).map(({ id }) => id)).toEqual([
+      'completion-returns-prompt',
+      'usage-not-served',
+    ]);
     expect(new Set(GAPS.map((gap) => gap.id)).size).toBe(GAPS.length);
   });
 

@@ -4,6 +4,7 @@ import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import { rightFinishReason } from './finish-reason-true.ts';
 import { BLS_ROUTES, rightPromptIds } from './observed.ts';
+import { returnsPrompt } from './returns-prompt.ts';
 import type { Answer } from './types.ts';
 
 /** What a server of this profile that has no other fault serves for an answer: the subject that tests break. */
@@ -25,8 +26,9 @@ function whole(b: TranscriptBuilder, c: Case, answer: Answer, tokenizer: Tokeniz
     cumulative(b, answer);
     return;
   }
-  const withPrompt = c.route === 'openai-chat' && !profile.openai.chatExcludesInput.value;
-  b.text(withPrompt ? tokenizer.decode([...answer.promptIds, ...answer.ids], { skipSpecialTokens: true }) : answer.text);
+  b.text(
+    returnsPrompt(c.route, profile) ? tokenizer.decode([...answer.promptIds, ...answer.ids], { skipSpecialTokens: true }) : answer.text,
+  );
   if (c.route.startsWith('openai')) {
     b.finishReason(reason(answer, profile));
     usage(b, c, answer, tokenizer, profile);
@@ -59,7 +61,7 @@ function stream(b: TranscriptBuilder, c: Case, answer: Answer, tokenizer: Tokeni
   }
   if (c.route === 'raw') cumulative(b, answer);
   if (!openai) return;
-  b.event(0);
+  if (profile.openai.tokenCounts.value) b.event(0);
   usage(b, c, answer, tokenizer, profile);
   b.event(FLAG.done);
 }
@@ -86,6 +88,7 @@ function reason(answer: Answer, profile: ReleaseProfile): string {
 }
 
 function usage(b: TranscriptBuilder, c: Case, answer: Answer, tokenizer: Tokenizer, profile: ReleaseProfile): void {
+  if (!profile.openai.tokenCounts.value) return;
   const right = rightPromptIds(tokenizer, c.request).length;
   const doubled = c.route === 'openai-chat' && profile.openai.doubleBos.value ? 1 : 0;
   b.usage({ promptTokens: right + doubled, completionTokens: answer.ids.length });

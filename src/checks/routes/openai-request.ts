@@ -22,7 +22,7 @@ export function openAiBody(c: Case, context: RouteContext): OpenAiBody {
     model: context.models.openai,
     max_tokens: limits.maxTokens,
     stream,
-    ...(stream ? { stream_options: { include_usage: true } } : {}),
+    ...(stream && context.profile.openai.streamOptions.value === 'served' ? { stream_options: { include_usage: true } } : {}),
     ...(sampling.kind === 'greedy'
       ? { temperature: 0, top_p: 0 }
       : { temperature: sampling.temperature ?? null, top_p: sampling.topP ?? null, seed: sampling.seed }),

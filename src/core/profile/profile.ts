@@ -75,7 +75,7 @@ export interface TorchPath {
   readonly llmapiTakesStopStrings: Fact<boolean>;
 }
 
-/** NVIDIA's OpenAI-compatible front end. */
+/** NVIDIA's OpenAI-compatible front end, in front of models that are not vLLM. */
 export interface OpenAiProfile {
   readonly id: string;
   /** True: finish_reason is `stop` whatever ended the answer. */
@@ -86,9 +86,45 @@ export interface OpenAiProfile {
   readonly doubleBos: Fact<boolean>;
   /** False: chat answers that are not streamed begin with the rendered prompt. */
   readonly chatExcludesInput: Fact<boolean>;
-  /** HTTP status of a failure inside the server. */
+  /** False: `echo` has no effect, and completions that are not streamed begin with the prompt. */
+  readonly completionsExcludeInput: Fact<boolean>;
+  /** HTTP status of a failure inside the server: what Triton refuses, what a model fails with, a missing tokenizer. */
   readonly serverFailureStatus: Fact<number>;
   readonly defaultMaxTokens: Fact<number>;
+  /** What max_tokens 0 and null become: no tensor at all, or 0 and the default. */
+  readonly emptyMaxTokens: Fact<'not-sent' | 'sent'>;
+  /** Whether chat knows max_completion_tokens; otherwise 422. */
+  readonly maxCompletionTokens: Fact<boolean>;
+  /** Name of the seed tensor that is sent. */
+  readonly seedTensor: Fact<'seed' | 'random_seed'>;
+  /** Whether return_num_input_tokens and return_num_output_tokens are sent, and usage is served from their answers. */
+  readonly tokenCounts: Fact<boolean>;
+  /** stream_options: 422; or known, and include_usage refused (400); or served. */
+  readonly streamOptions: Fact<'unknown' | 'without-usage' | 'served'>;
+  /** Whether the events of a stream have the key usage, null. */
+  readonly usageKeyInChunks: Fact<boolean>;
+  /** Log-probabilities and logit_bias: refused in one sentence, whatever the value; or each in its own, where asked for. */
+  readonly logProbs: Fact<'refused-with-logit-bias' | 'vllm-only'>;
+  /** How many responses the text says that it expected, where there were more than two. */
+  readonly responsesExpected: Fact<'1' | '1 or 2'>;
+  /** tools and tool_choice: accepted without effect, or checked, rendered, guided and parsed. */
+  readonly tools: Fact<'ignored' | 'honoured'>;
+  /** How a template prints content that is a list of parts: as Pydantic prints its models, pictures too, or as dicts of text. */
+  readonly contentParts: Fact<'models' | 'dicts'>;
+  /** Whether /v1/embeddings is there, to refuse what is not vLLM. */
+  readonly embeddings: Fact<boolean>;
+  /** Whether models can be loaded and unloaded (`--model-control-mode explicit`). */
+  readonly modelManagement: Fact<boolean>;
+  /** Whether APIs can be restricted to a header (`--openai-restricted-api`). */
+  readonly restrictedApis: Fact<boolean>;
+  /** Largest request in bytes (`--http-max-input-size`). */
+  readonly maxInputBytes: Fact<number | undefined>;
+  /** Largest answer in bytes in which tool calls are looked for while it streams (`--max-tool-call-parse-bytes`). */
+  readonly maxToolCallParseBytes: Fact<number | undefined>;
+  /** Integers out of the tensor's range: wrapped (NumPy 1.26), or a failure inside the server (NumPy 2). */
+  readonly integerOverflow: Fact<'wraps' | 'fails'>;
+  /** uvicorn's HTTP parser, which the requirements of the release bring: how it frames, and what it thinks is no HTTP. */
+  readonly httpParser: Fact<'httptools' | 'h11'>;
 }
 
 export interface ReleaseProfile {

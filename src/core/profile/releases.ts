@@ -1,14 +1,12 @@
-import type { CoreProfile, Fact, ModelsProfile, OpenAiProfile, ReleaseProfile, TorchPath } from './profile.ts';
-
-const observed = <T>(value: T, source: string): Fact<T> => ({ value, evidence: 'observed', source });
-const read = <T>(value: T, source: string): Fact<T> => ({ value, evidence: 'source-read', source });
-const wished = <T>(fact: Fact<unknown>, value: T): Fact<T> => ({ value, evidence: fact.evidence, source: `right form of: ${fact.source}` });
+import { observed, read, wished } from './facts.ts';
+import { OPENAI_R25_12, OPENAI_RELEASES } from './openai-releases.ts';
+import type { CoreProfile, ModelsProfile, OpenAiProfile, ReleaseProfile, TorchPath } from './profile.ts';
 
 const REAL_CORE = 'docs/observed.md#triton-2-51';
 const MODELS = 'docs/observed.md#model-repository-1-x';
+const MODELS_BEFORE = 'triton-inference-server/tensorrtllm_backend v0.19.0, all_models/inflight_batcher_llm';
 const TORCH = 'docs/observed.md#torch-path';
 const BLS = 'docs/observed.md#bls';
-const FRONTEND = 'docs/observed.md#openai-front-end-r25-12';
 
 export const CORE_2_51: CoreProfile = {
   id: '2.51',
@@ -69,14 +67,14 @@ const MODELS_BY_SAMPLER: readonly ModelsProfile[] = [
   { ...MODELS_1_X, id: '1.2', torch: TORCH_SAMPLER },
 ];
 
-export const OPENAI_R25_12: OpenAiProfile = {
-  id: 'r25.12',
-  finishReasonAlwaysStop: observed(true, FRONTEND),
-  disconnectCancels: observed(false, FRONTEND),
-  doubleBos: observed(true, FRONTEND),
-  chatExcludesInput: observed(false, FRONTEND),
-  serverFailureStatus: observed(500, FRONTEND),
-  defaultMaxTokens: observed(16, FRONTEND),
+/** What TensorRT-LLM 0.19 (25.05) served before the tensors got their names of today, and no counts. */
+const MODELS_0_19: ModelsProfile = {
+  ...MODELS_1_X,
+  id: '0.19',
+  seedTensor: read('random_seed', MODELS_BEFORE),
+  minTokensTensor: read('min_length', MODELS_BEFORE),
+  ensembleExcludeInput: read(true, MODELS_BEFORE),
+  returnsTokenCounts: read(false, MODELS_BEFORE),
 };
 
 /** Every release that a profile can be made of, by axis and id. */
@@ -84,7 +82,7 @@ export const RELEASES: {
   readonly core: readonly CoreProfile[];
   readonly models: readonly ModelsProfile[];
   readonly openai: readonly OpenAiProfile[];
-} = { core: [CORE_2_51], models: [MODELS_1_X, ...MODELS_BY_SAMPLER], openai: [OPENAI_R25_12] };
+} = { core: [CORE_2_51], models: [MODELS_0_19, MODELS_1_X, ...MODELS_BY_SAMPLER], openai: OPENAI_RELEASES };
 
 export const DEFAULT_PROFILE: ReleaseProfile = { id: 'default', core: CORE_2_51, models: MODELS_1_X, openai: OPENAI_R25_12 };
 
@@ -119,6 +117,7 @@ export function idealOf({ core, models, openai }: ReleaseProfile): Omit<ReleaseP
       disconnectCancels: wished(openai.disconnectCancels, true),
       doubleBos: wished(openai.doubleBos, false),
       chatExcludesInput: wished(openai.chatExcludesInput, true),
+      completionsExcludeInput: wished(openai.completionsExcludeInput, true),
     },
   };
 }

@@ -22,6 +22,8 @@ export interface RegistryOptions {
   readonly factory: (config: ModelConfig) => ModelFactory | undefined;
   /** Handed to every model: how it reaches the others. */
   readonly exec: Exec;
+  /** What is served in the place of a configuration that lies in the repository. */
+  readonly configure?: ((config: ModelConfig) => ModelConfig) | undefined;
   /** Fault `stats-fail-when-kv-off`. */
   readonly frozenStatistics: boolean;
 }
@@ -38,7 +40,7 @@ export class Registry {
   /** Loads everything in the repository, composing models before the ensembles that use them. */
   loadAll(): void {
     const models = listModels(this.#options.repository);
-    for (const name of models) if (readModel(this.#options.repository, name)?.config.platform !== 'ensemble') this.load(name);
+    for (const name of models) if (this.#read(name)?.config.platform !== 'ensemble') this.load(name);
     for (const name of models) if (!this.#entries.has(name)) this.load(name);
   }
 
@@ -137,10 +139,16 @@ export class Registry {
     for (const entry of this.#entries.values()) this.#retire(entry, 'unloaded');
   }
 
+  #read(name: string, override?: string): RepositoryModel | undefined {
+    const { configure, repository } = this.#options;
+    const found = readModel(repository, name, override);
+    return found === undefined || configure === undefined || override !== undefined ? found : { ...found, config: configure(found.config) };
+  }
+
   #poll(name: string, override: string | undefined): RepositoryModel {
     let found: RepositoryModel | undefined;
     try {
-      found = readModel(this.#options.repository, name, override);
+      found = this.#read(name, override);
     } catch {
       found = undefined;
     }
@@ -171,7 +179,7 @@ export class Registry {
   /** After a change: an ensemble whose steps are not all there goes, one whose steps are back comes. */
   #followSteps(): void {
     for (const [name, entry] of this.#entries) {
-      const found = readModel(this.#options.repository, name);
+      const found = this.#read(name);
       if (found?.config.platform !== 'ensemble' || !entry.wanted) continue;
       try {
         this.#checkSteps(found);

@@ -45,6 +45,8 @@ export interface CoreOptions {
   readonly faults: ReadonlySet<string>;
   /** Finds the code behind a config; undefined = unknown back end. */
   readonly factory: (config: ModelConfig) => ModelFactory | undefined;
+  /** What is served in the place of a configuration that lies in the repository; absent: as it lies there. */
+  readonly configure?: (config: ModelConfig) => ModelConfig;
   /** Runs when the last request has ended, at close. */
   readonly onClose?: () => Promise<void>;
 }
@@ -63,6 +65,7 @@ export function createTritonCore(options: CoreOptions): TritonCore {
       host.start(find(request.modelName, request.modelVersion), request, token, sink, position);
       return token;
     },
+    configure: options.configure,
     frozenStatistics: options.faults.has('stats-fail-when-kv-off'),
   });
   registry.loadAll();

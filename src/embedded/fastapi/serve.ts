@@ -1,6 +1,6 @@
-/** A FastAPI application under uvicorn with h11: how it listens, fails and lets go. Source: docs/observed.md#openai-front-end-r25-12. */
+/** A FastAPI application under uvicorn: how it listens, fails and lets go. Source: docs/observed.md#openai-front-end-r25-12. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { listen, type Listening, readBody } from '../http/index.ts';
+import { listen, type Listening, readBody as wholeBody } from '../http/index.ts';
 import { HttpError } from './http-error.ts';
 import { reply } from './reply.ts';
 
@@ -12,6 +12,10 @@ export interface AppOptions {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
+  /** Absent: h11. With httptools a request without Host is one. */
+  readonly parser?: 'h11' | 'httptools';
+  /** Absent: the body is read to its end. Its HttpErrors are answered; whatever else it throws means that the client left. */
+  readonly readBody?: (request: IncomingMessage) => Promise<Buffer>;
   /** What is answered for an error that is no HttpError. */
   readonly unexpected: (thrown: unknown) => HttpError;
 }
@@ -21,17 +25,18 @@ export function serveApp(
   options: AppOptions,
   handle: (request: IncomingMessage, body: Buffer, response: ServerResponse) => Promise<void>,
 ): Promise<Listening> {
-  const { host, port, unexpected } = options;
+  const { host, port, parser = 'h11', readBody = wholeBody, unexpected } = options;
   return listen({ host, port, http: { keepAliveTimeout: 5000 }, malformedAnswer: MALFORMED }, async (request, response) => {
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+    if (parser === 'h11' && request.headers.host === undefined && request.httpVersion === '1.1') {
       request.socket.end(MALFORMED);
       return;
     }
     let body: Buffer;
     try {
       body = await readBody(request);
-    } catch {
-      return; // the client went away while sending
+    } catch (thrown) {
+      if (thrown instanceof HttpError) reply(response, thrown.status, thrown.body);
+      return;
     }
     try {
       await handle(request, body, response);

@@ -4,6 +4,7 @@ import type { ModelFactory } from '../core/index.ts';
 import type { Engine } from '../engine/types.ts';
 import { llmapi } from './llmapi.ts';
 import { bls } from './bls.ts';
+export { asGeneration } from './generation.ts';
 import { postprocessing } from './postprocessing.ts';
 import { preprocessing } from './preprocessing.ts';
 import { tensorrtLlm } from './tensorrt-llm.ts';

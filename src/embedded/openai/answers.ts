@@ -1,6 +1,6 @@
 /**
  * The bodies of both endpoints, in the key order of the real ones.
- * Source: schemas/openai.py (r25.12); docs/observed.md#openai-front-end-r25-12.
+ * Source: schemas/openai.py (r24.11 to main); docs/observed.md#openai-front-end-by-release.
  */
 import type { Usage } from './output-text.ts';
 
@@ -11,9 +11,12 @@ export interface Envelope {
   readonly id: string;
   readonly created: number;
   readonly model: string;
+  /** In events: null, or undefined where the release writes no such key. */
+  readonly usage: null | undefined;
 }
 
-function body(envelope: Envelope, choices: readonly object[], object: string, usage: Usage | null): string {
+/** @param usage undefined: no such key */
+function body(envelope: Envelope, choices: readonly object[], object: string, usage: Usage | null | undefined): string {
   return JSON.stringify({
     id: envelope.id,
     choices,
@@ -40,13 +43,13 @@ function completionChoice(text: string, finish: FinishReason | null): object {
 
 export const COMPLETION: AnswerForm = {
   opening: () => undefined,
-  chunk: (envelope, text, finish) => body(envelope, [completionChoice(text, finish)], 'text_completion', null),
+  chunk: (envelope, text, finish) => body(envelope, [completionChoice(text, finish)], 'text_completion', envelope.usage),
   usageChunk: (envelope, usage) => body(envelope, [], 'text_completion', usage),
   whole: (envelope, text, finish, usage) => body(envelope, [completionChoice(text, finish)], 'text_completion', usage),
 };
 
 function deltaChunk(envelope: Envelope, delta: object, finish: FinishReason | null): string {
-  return body(envelope, [{ delta, logprobs: null, finish_reason: finish, index: 0 }], 'chat.completion.chunk', null);
+  return body(envelope, [{ delta, logprobs: null, finish_reason: finish, index: 0 }], 'chat.completion.chunk', envelope.usage);
 }
 
 function chatWhole(envelope: Envelope, message: object, finish: FinishReason, usage: Usage | null): string {

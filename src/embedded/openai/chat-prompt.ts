@@ -1,26 +1,35 @@
 /**
- * Messages to prompt text. Source: parse_chat_messages and TritonLLMEngine.chat (r25.12), where the template's own BOS
- * text stays in the prompt; docs/observed.md#openai-front-end-r25-12.
+ * Messages to prompt text. Source: parse_chat_messages and TritonLLMEngine.chat (r24.11 to main), where the template's own
+ * BOS text stays in the prompt; docs/observed.md#openai-front-end-by-release.
  */
 import type { ChatMessage } from '#core/request/index.ts';
+import type { OpenAiProfile } from '#core/profile/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
-import { httpException, pythonRepr } from '../fastapi/index.ts';
+import { pythonRepr } from '../fastapi/index.ts';
 import { clientError } from './client-error.ts';
-import type { RequestMessage } from './request-schema.ts';
+import type { ContentPart, RequestMessage } from './request-schema.ts';
+import { ServerFailure } from './server-failure.ts';
 
-/** @param keepBos whether the BOS text that the template writes stays, though preprocessing adds BOS again */
-export function chatPrompt(tokenizer: Tokenizer, messages: readonly RequestMessage[], keepBos: boolean): string {
-  const conversation = messages.map((message) => ({ role: message.role as ChatMessage['role'], content: contentText(message) }));
+export interface PromptOptions {
+  /** Whether the BOS text that the template writes stays, though preprocessing adds BOS again. */
+  readonly keepBos: boolean;
+  readonly contentParts: OpenAiProfile['contentParts']['value'];
+}
+
+export function chatPrompt(tokenizer: Tokenizer, messages: readonly RequestMessage[], { keepBos, contentParts }: PromptOptions): string {
+  const conversation = messages.map((message) => ({
+    role: message.role as ChatMessage['role'],
+    content: contentText(message, contentParts),
+  }));
   let text: string;
   try {
     // The generation prompt is added even after an assistant message.
     text = tokenizer.applyChatTemplate(conversation, { addGenerationPrompt: true });
   } catch (thrown) {
     if (LockstepError.from(thrown).code !== 'chat-template-missing')
-      throw httpException(500, thrown instanceof Error ? thrown.message : String(thrown));
-    throw httpException(
-      500,
+      throw new ServerFailure(thrown instanceof Error ? thrown.message : String(thrown));
+    throw new ServerFailure(
       'Cannot use chat template functions because tokenizer.chat_template is not set and no template argument was passed! For information about writing templates and setting the tokenizer.chat_template attribute, please see the documentation at https://huggingface.co/docs/transformers/main/en/chat_templating',
     );
   }
@@ -28,13 +37,24 @@ export function chatPrompt(tokenizer: Tokenizer, messages: readonly RequestMessa
   return !keepBos && bos !== undefined && text.startsWith(bos) ? text.slice(bos.length) : text;
 }
 
-/** Templates print content as Python does: text as it is, parts as a list of dicts, nothing as None. */
-function contentText(message: RequestMessage): string {
+/** Templates print content as Python does: text as it is, parts as a list, nothing as None. */
+function contentText(message: RequestMessage, contentParts: PromptOptions['contentParts']): string {
   if (typeof message.content === 'string') return message.content;
   if (message.content === undefined) return 'None';
   const parts = message.content.map((part) => {
+    if (contentParts === 'models') return `ChatCompletionRequestMessageContentPart(root=${modelRepr(part)})`;
     if (part.type !== 'text') throw clientError(`only text message is supported, but got ${part.type}`);
     return `{'type': 'text', 'text': ${pythonRepr(part.text ?? '')}}`;
   });
   return `[${parts.join(', ')}]`;
+}
+
+/** A part as Pydantic prints its model; a URL is normalised before. */
+function modelRepr({ type, text, image_url: image }: ContentPart): string {
+  if (image === undefined) return `ChatCompletionRequestMessageContentPartText(type=<Type1.text: 'text'>, text=${pythonRepr(text ?? '')})`;
+  const { url, detail } = image;
+  const href = URL.canParse(url) ? new URL(url).href : url;
+  // What nobody gave is the schema's default, which is no member of the enumeration.
+  const given = detail === undefined ? "'auto'" : `<Detail.${detail}: '${detail}'>`;
+  return `ChatCompletionRequestMessageContentPartImage(type=<Type.${type}: '${type}'>, image_url=ImageUrl(url=AnyUrl(${pythonRepr(href)}), detail=${given}))`;
 }

@@ -5,14 +5,16 @@ import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import type { Tensor } from '#wire/protocol/tensors.ts';
 import { CoreError, type TritonCore } from '../core/types.ts';
 import { type AnswerForm, CHAT, COMPLETION, toolChat } from './answers.ts';
-import { httpException, reply } from '../fastapi/index.ts';
+import { reply, type Route } from '../fastapi/index.ts';
 import { chatPrompt } from './chat-prompt.ts';
 import { type Generation, streamAnswer, wholeAnswer } from './generation.ts';
+import { ServerFailure } from './server-failure.ts';
 import type { ModelEntry } from './model-table.ts';
 import { validatedBody } from './request-body.ts';
-import { chatRequest, completionRequest } from './request-schema.ts';
+import type { RequestSchemas } from './request-schema.ts';
+import type { FrontEndSettings } from './settings.ts';
 import { retouching } from './retouch.ts';
-import { chatMaxTokens, requestTensors } from './tensors.ts';
+import { maxTokens, requestTensors } from './tensors.ts';
 import { uuid1 } from './uuid1.ts';
 import { checkedChat, checkedCompletion, forcedTool } from './validate.ts';
 
@@ -20,52 +22,62 @@ export interface Frontend {
   readonly core: TritonCore;
   /** Undefined as without --tokenizer: completions work, chat does not. */
   readonly tokenizer: Tokenizer | undefined;
-  readonly models: ReadonlyMap<string, ModelEntry>;
+  /** Changed by loads and unloads through this front end alone. */
+  readonly models: Map<string, ModelEntry>;
+  readonly settings: FrontEndSettings;
+  readonly schemas: RequestSchemas;
+  readonly routes: readonly Route<Frontend>[];
   readonly faults: ReadonlySet<string>;
 }
 
 export async function completions(frontend: Frontend, message: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
-  const request = validatedBody(completionRequest, message.headers, body);
-  const { model, prompt } = checkedCompletion(frontend.models, request);
-  const maxTokens = limit(frontend, request.max_tokens ?? BigInt(frontend.core.profile.openai.defaultMaxTokens.value));
+  const { core, schemas } = frontend;
+  const profile = core.profile.openai;
+  const request = validatedBody(schemas.completion, message.headers, body);
+  const { model, prompt } = checkedCompletion(frontend.models, request, profile);
+  const sent = limit(frontend, maxTokens([request.max_tokens], profile));
   const echo =
-    model.echoTensor !== undefined && request.echo !== undefined ? { tensor: model.echoTensor, exclude: !request.echo } : undefined;
-  const tensors = requestTensors(request, { prompt, maxTokens, echo, guide: undefined, askForCounts: asksForCounts(frontend) });
-  await answer(frontend, { model, tensors, maxTokens, request, form: COMPLETION, chat: false }, response);
+    profile.completionsExcludeInput.value && model.echoTensor !== undefined && request.echo !== undefined
+      ? { tensor: model.echoTensor, exclude: !request.echo }
+      : undefined;
+  const askForCounts = asksForCounts(frontend);
+  const tensors = requestTensors(request, { prompt, maxTokens: sent, echo, guide: undefined, askForCounts, profile });
+  await answer(frontend, { model, tensors, maxTokens: sent, request, form: COMPLETION, chat: false }, response);
 }
 
 export async function chatCompletions(frontend: Frontend, message: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
-  const request = validatedBody(chatRequest, message.headers, body);
-  const { core, tokenizer } = frontend;
-  const model = checkedChat(frontend.models, request, tokenizer !== undefined);
+  const { core, schemas, tokenizer } = frontend;
   const profile = core.profile.openai;
+  const request = validatedBody(schemas.chat, message.headers, body);
+  const model = checkedChat(frontend.models, request, { hasTokenizer: tokenizer !== undefined, hasParser: false, profile });
   const keepBos = profile.doubleBos.value || frontend.faults.has('double-bos-templated-prompt');
-  const prompt = chatPrompt(tokenizer as Tokenizer, request.messages, keepBos);
-  const tool = forcedTool(request);
-  const maxTokens = limit(frontend, chatMaxTokens(request, profile.defaultMaxTokens.value));
+  const prompt = chatPrompt(tokenizer as Tokenizer, request.messages, { keepBos, contentParts: profile.contentParts.value });
+  const tool = profile.tools.value === 'honoured' ? forcedTool(request) : undefined;
+  const sent = limit(frontend, maxTokens([request.max_completion_tokens, request.max_tokens], profile));
   const echo = profile.chatExcludesInput.value && model.echoTensor !== undefined ? { tensor: model.echoTensor, exclude: true } : undefined;
-  const tensors = requestTensors(request, { prompt, maxTokens, echo, guide: tool?.guide, askForCounts: asksForCounts(frontend) });
+  const askForCounts = asksForCounts(frontend);
+  const tensors = requestTensors(request, { prompt, maxTokens: sent, echo, guide: tool?.guide, askForCounts, profile });
   await answer(
     frontend,
-    { model, tensors, maxTokens, request, form: tool === undefined ? CHAT : toolChat(tool.name), chat: true },
+    { model, tensors, maxTokens: sent, request, form: tool === undefined ? CHAT : toolChat(tool.name), chat: true },
     response,
   );
 }
 
 /** Fault openai-default-max-tokens-16: whatever was asked for, the default is sent. */
-function limit(frontend: Frontend, asked: bigint): bigint {
+function limit(frontend: Frontend, asked: bigint | undefined): bigint | undefined {
   return frontend.faults.has('openai-default-max-tokens-16') ? BigInt(frontend.core.profile.openai.defaultMaxTokens.value) : asked;
 }
 
 /** Fault usage-null-trtllm: the counts are not asked for, as up to 25.10. */
-function asksForCounts(frontend: Frontend): boolean {
-  return !frontend.faults.has('usage-null-trtllm');
+function asksForCounts({ core, faults }: Frontend): boolean {
+  return core.profile.openai.tokenCounts.value && !faults.has('usage-null-trtllm');
 }
 
 interface Asked {
   readonly model: ModelEntry;
   readonly tensors: readonly Tensor[];
-  readonly maxTokens: bigint;
+  readonly maxTokens: bigint | undefined;
   readonly request: {
     readonly model: string;
     readonly stream: boolean | undefined;
@@ -81,8 +93,13 @@ async function answer(frontend: Frontend, asked: Asked, response: ServerResponse
     core,
     request: { modelName: asked.model.name, modelVersion: '', id: '', parameters: new Map(), inputs: asked.tensors, requestedOutputs: [] },
     form: asked.form,
-    envelope: { id: `cmpl-${uuid1()}`, created: Math.floor(wallClockMs() / 1000), model: asked.request.model },
-    maxTokens: Number(BigInt.asIntN(32, asked.maxTokens)),
+    envelope: {
+      id: `cmpl-${uuid1()}`,
+      created: Math.floor(wallClockMs() / 1000),
+      model: asked.request.model,
+      usage: core.profile.openai.usageKeyInChunks.value ? null : undefined,
+    },
+    maxTokens: asked.maxTokens === undefined ? Infinity : Number(BigInt.asIntN(32, asked.maxTokens)),
     includeUsage: asked.request.stream_options?.include_usage === true,
     retouch: retouching(frontend, asked.chat),
     doneMarker: !faults.has('sse-client-needs-done'),
@@ -95,7 +112,7 @@ async function answer(frontend: Frontend, asked: Asked, response: ServerResponse
     else reply(response, 200, await wholeAnswer(generation, response));
   } catch (thrown) {
     // Refused before it was queued: the plain text, not the repr of an exception.
-    if (thrown instanceof CoreError) throw httpException(core.profile.openai.serverFailureStatus.value, thrown.message);
+    if (thrown instanceof CoreError) throw new ServerFailure(thrown.message);
     throw thrown;
   }
 }

@@ -5,9 +5,10 @@
 import type { ServerResponse } from 'node:http';
 import { SSE_DONE, sseEvent } from '#wire/protocol/sse.ts';
 import type { CoreInferRequest, CoreInferResponse, TritonCore } from '../core/types.ts';
-import { HttpError, httpException, startStream } from '../fastapi/index.ts';
+import { startStream } from '../fastapi/index.ts';
 import type { AnswerForm, Envelope, FinishReason } from './answers.ts';
 import { inferenceErrorText } from './inference-error.ts';
+import { ServerFailure } from './server-failure.ts';
 import { outputText, responseUsage, type Usage, usage } from './output-text.ts';
 
 export interface Generation {
@@ -48,13 +49,13 @@ function finishReason(generation: Generation, completionTokens: number | undefin
   return completionTokens >= generation.maxTokens ? 'length' : 'stop';
 }
 
-function mustBeGood({ response, final }: Item, status: number): void {
+function mustBeGood({ response, final }: Item): void {
   const error = response?.error;
   if (response !== undefined && error !== undefined)
-    throw httpException(status, inferenceErrorText(error.message, error.code, response, final));
+    throw new ServerFailure(inferenceErrorText(error.message, error.code, response, final));
 }
 
-/** The whole answer's body. Errors: HttpError. */
+/** The whole answer's body. Errors: ServerFailure. */
 export async function wholeAnswer(generation: Generation, client: ServerResponse): Promise<string> {
   const items = await new Promise<readonly Item[]>((resolve) => {
     const seen: Item[] = [];
@@ -63,11 +64,12 @@ export async function wholeAnswer(generation: Generation, client: ServerResponse
       if (item.final) resolve(seen);
     });
   });
-  for (const item of items) mustBeGood(item, generation.core.profile.openai.serverFailureStatus.value);
+  for (const item of items) mustBeGood(item);
   // A second response is dropped even when it has text.
-  if (items.length > 2) throw httpException(500, `Unexpected number of responses: ${items.length}, expected 1 or 2.`);
+  const { responsesExpected, tokenCounts } = generation.core.profile.openai;
+  if (items.length > 2) throw new ServerFailure(`Unexpected number of responses: ${items.length}, expected ${responsesExpected.value}.`);
   const response = items[0]?.response;
-  const counts = responseUsage(response);
+  const counts = tokenCounts.value ? responseUsage(response) : null;
   const text = generation.retouch(outputText(response), true);
   return generation.form.whole(generation.envelope, text, finishReason(generation, counts?.completion_tokens), counts);
 }
@@ -85,7 +87,7 @@ export function streamAnswer(generation: Generation, client: ServerResponse): vo
   const take = (item: Item) => {
     if (cut || client.destroyed) return;
     try {
-      mustBeGood(item, 500);
+      mustBeGood(item);
       const counts = responseUsage(item.response);
       if (counts !== null) {
         prompt ??= counts.prompt_tokens;
@@ -95,7 +97,7 @@ export function streamAnswer(generation: Generation, client: ServerResponse): vo
       event(form.chunk(envelope, text, item.final ? finishReason(generation, prompt === undefined ? undefined : completion) : null));
       if (item.final) end(generation, client, prompt === undefined ? undefined : usage(prompt, completion));
     } catch (thrown) {
-      if (!(thrown instanceof HttpError)) throw thrown;
+      if (!(thrown instanceof ServerFailure)) throw thrown;
       cut = true;
       cutConnection(client);
     }

@@ -4,16 +4,16 @@
  */
 import { elementCount } from '#wire/protocol/tensors.ts';
 import type { CoreInferResponse } from '../core/types.ts';
-import { httpException } from '../fastapi/index.ts';
+import { ServerFailure } from './server-failure.ts';
 
-/** '' for a flag-only response or one without text_output; cut at the first NUL. Errors: HttpError 500. */
+/** '' for a flag-only response or one without text_output; cut at the first NUL. Errors: ServerFailure. */
 export function outputText(response: CoreInferResponse | undefined): string {
   const output = response?.outputs.find((tensor) => tensor.name === 'text_output');
   if (output === undefined) return '';
   const count = elementCount(output.shape);
-  if (count !== 1) throw httpException(500, `Expected to find 1 string in the output, found ${count} instead.`);
+  if (count !== 1) throw new ServerFailure(`Expected to find 1 string in the output, found ${count} instead.`);
   if (output.data.byteLength < 4)
-    throw httpException(500, `Expected string buffer to contain its serialized byte size, but found size of ${output.data.byteLength}.`);
+    throw new ServerFailure(`Expected string buffer to contain its serialized byte size, but found size of ${output.data.byteLength}.`);
   const bytes = output.data.subarray(4);
   const nul = bytes.indexOf(0);
   return strictUtf8(nul === -1 ? bytes : bytes.subarray(0, nul));
@@ -23,7 +23,7 @@ function strictUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw httpException(500, utf8Complaint(bytes));
+    throw new ServerFailure(utf8Complaint(bytes));
   }
 }
 

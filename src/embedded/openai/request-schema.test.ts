@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { HttpError } from '../fastapi/index.ts';
 import { validatedBody } from './request-body.ts';
-import { chatRequest, completionRequest } from './request-schema.ts';
+import { requestSchemas } from './request-schema.ts';
+import { DEFAULT_PROFILE } from '#core/profile/index.ts';
 
 /** Bodies that FastAPI 0.121.2 with Pydantic 2.14.4 gave to the schemas of r25.12 (schemas/openai.py), recorded apart. */
 interface Recorded {
@@ -16,10 +17,12 @@ interface Recorded {
 }
 const recorded = JSON.parse(readFileSync(new URL('request-schema.cases.json', import.meta.url), 'utf8')) as Recorded[];
 
+const schemas = requestSchemas(DEFAULT_PROFILE.openai);
+
 describe('the recorded answers of the real schema', () => {
   test.each(recorded.map((r) => [`${r.path} ${r.body.slice(0, 120)} ${r.type ?? 'without type'}`, r] as const))('%s', (_, r) => {
     const headers = r.type === null ? {} : { 'content-type': r.type };
-    const validator = r.path === '/v1/completions' ? completionRequest : chatRequest;
+    const validator = r.path === '/v1/completions' ? schemas.completion : schemas.chat;
     let seen = { status: 200, ctype: 'application/json', answer: '{}' };
     try {
       validatedBody<unknown>(validator, headers, Buffer.from(r.body, 'latin1'));

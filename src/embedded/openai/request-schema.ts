@@ -1,7 +1,8 @@
 /**
- * The two request schemas of NVIDIA's front end.
- * Source: triton-inference-server/server, python/openai/openai_frontend/schemas/openai.py, branch r25.12.
+ * The request schemas of NVIDIA's front end, as a release has them.
+ * Source: triton-inference-server/server, python/openai/openai_frontend/schemas/openai.py, branches r24.11 to main.
  */
+import type { OpenAiProfile } from '#core/profile/index.ts';
 import {
   anything,
   bool,
@@ -28,7 +29,7 @@ const streamOptions = model('StreamOptions', { include_usage: optional(bool, fal
 const penalty = () => optional(float({ ge: -2, le: 2 }), 0);
 const seed = () => optional(int({ ge: -MAX_SEED - 1n, le: MAX_SEED }));
 const stop = () => optional(union<string | readonly string[]>(str, list(str)));
-const count = () => optional(int({ ge: 0n }));
+const count = (fallback?: bigint) => optional(int({ ge: 0n }), fallback);
 
 const COMPLETION_FIELDS = {
   model: required(union<string>(str, oneOf('Model1', ['gpt-3.5-turbo-instruct', 'davinci-002', 'babbage-002']))),
@@ -54,7 +55,6 @@ const COMPLETION_FIELDS = {
 };
 
 export type CompletionRequest = Model<typeof COMPLETION_FIELDS>;
-export const completionRequest: Validator<CompletionRequest> = model('CreateCompletionRequest', COMPLETION_FIELDS, 'forbid');
 
 const functionCall = model('FunctionCall', { arguments: required(str), name: required(str) });
 const toolCall = model('ChatCompletionMessageToolCall', {
@@ -66,11 +66,12 @@ const toolCall = model('ChatCompletionMessageToolCall', {
 const textPart = model('ChatCompletionRequestMessageContentPartText', { type: required(oneOf('Type1', ['text'])), text: required(str) });
 const imagePart = model('ChatCompletionRequestMessageContentPartImage', {
   type: required(oneOf('Type', ['image_url'])),
-  image_url: required(model('ImageUrl', { url: required(str), detail: optional(oneOf('Detail', ['auto', 'low', 'high']), 'auto') })),
+  image_url: required(model('ImageUrl', { url: required(str), detail: optional(oneOf('Detail', ['auto', 'low', 'high'])) })),
 });
 export interface ContentPart {
   readonly type: 'text' | 'image_url';
   readonly text?: string;
+  readonly image_url?: { readonly url: string; readonly detail: string | undefined };
 }
 const contentPart = named('ChatCompletionRequestMessageContentPart', union<ContentPart>(textPart, imagePart));
 
@@ -187,7 +188,27 @@ const CHAT_FIELDS = {
 };
 
 export type ChatRequest = Model<typeof CHAT_FIELDS>;
-export const chatRequest: Validator<ChatRequest> = model('CreateChatCompletionRequest', CHAT_FIELDS, 'forbid');
+
+export interface RequestSchemas {
+  readonly completion: Validator<CompletionRequest>;
+  readonly chat: Validator<ChatRequest>;
+}
+
+/** What a release does not know is refused as any unknown field is. */
+export function requestSchemas(profile: OpenAiProfile): RequestSchemas {
+  const unknown = new Set([
+    ...(profile.streamOptions.value === 'unknown' ? ['stream_options'] : []),
+    ...(profile.maxCompletionTokens.value ? [] : ['max_completion_tokens']),
+  ]);
+  // Where an empty max_tokens is not sent, the default is the schema's.
+  const maxTokens = profile.emptyMaxTokens.value === 'not-sent' ? count(BigInt(profile.defaultMaxTokens.value)) : count();
+  const known = <F extends typeof COMPLETION_FIELDS | typeof CHAT_FIELDS>(fields: F): F =>
+    Object.fromEntries(Object.entries({ ...fields, max_tokens: maxTokens }).filter(([name]) => !unknown.has(name))) as F;
+  return {
+    completion: model('CreateCompletionRequest', known(COMPLETION_FIELDS), 'forbid'),
+    chat: model('CreateChatCompletionRequest', known(CHAT_FIELDS), 'forbid'),
+  };
+}
 
 /** Embeddings are validated and then refused. */
 export const embeddingRequest = model(

@@ -1,12 +1,16 @@
-/** NVIDIA's OpenAI-compatible front end, as of r25.12, in front of a core. */
+/** NVIDIA's OpenAI-compatible front end, as of the core's release profile, in front of that core. */
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import type { TritonCore } from '../core/types.ts';
-import { addHeaders, httpException, route, serveApp } from '../fastapi/index.ts';
+import { addHeaders, type AppOptions, httpException, route, serveApp } from '../fastapi/index.ts';
 import type { Listening } from '../http/index.ts';
+import { boundedBody } from './bounded-body.ts';
 import { answerPreflight, originHeaders } from './cors.ts';
 import type { Frontend } from './endpoints.ts';
 import { modelTable } from './model-table.ts';
-import { ROUTES } from './routes.ts';
+import { requestSchemas } from './request-schema.ts';
+import { mustBeAllowed } from './restricted.ts';
+import { routesOf } from './routes.ts';
+import type { FrontEndSettings } from './settings.ts';
 
 export interface OpenAiServerOptions {
   /** Its models must be loaded: the front end lists them once, at the start. */
@@ -17,19 +21,35 @@ export interface OpenAiServerOptions {
   readonly port: number;
   /** Fault ids switched on (src/embedded/faults/front-ends.ts). */
   readonly faults?: ReadonlySet<string>;
+  readonly settings?: FrontEndSettings;
 }
 
 /** Errors: `listen-failed`. */
 export function startOpenAiServer(options: OpenAiServerOptions): Promise<Listening> {
+  const profile = options.core.profile.openai;
+  const { settings = {} } = options;
+  const { value: defaultLimit } = profile.maxInputBytes;
+  const limit = defaultLimit === undefined ? Infinity : (settings.maxInputBytes ?? defaultLimit);
   const frontend: Frontend = {
     core: options.core,
     tokenizer: options.tokenizer,
     models: modelTable(options.core),
+    settings,
+    schemas: requestSchemas(profile),
+    routes: routesOf(profile),
     faults: options.faults ?? new Set<string>(),
   };
-  const unexpected = (thrown: unknown) => httpException(500, thrown instanceof Error ? thrown.message : String(thrown));
-  return serveApp({ host: options.host, port: options.port, unexpected }, async (request, body, response) => {
+  const status = profile.serverFailureStatus.value;
+  const app: AppOptions = {
+    host: options.host,
+    port: options.port,
+    parser: profile.httpParser.value,
+    readBody: (request) => boundedBody(request, limit),
+    unexpected: (thrown) => httpException(status, thrown instanceof Error ? thrown.message : String(thrown)),
+  };
+  return serveApp(app, async (request, body, response) => {
+    mustBeAllowed(settings.restricted ?? [], profile, request);
     addHeaders(response, originHeaders(request));
-    if (!answerPreflight(request, response)) await route(ROUTES, frontend, request, body, response);
+    if (!answerPreflight(request, response)) await route(frontend.routes, frontend, request, body, response);
   });
 }

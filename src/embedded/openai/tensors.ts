@@ -4,8 +4,9 @@
  * docs/observed.md#openai-front-end-r25-12.
  */
 import { boolTensor, bytesTensor, fp32Tensor, int32Tensor, type Tensor, uint64Tensor } from '#wire/protocol/tensors.ts';
-import { httpException } from '../fastapi/index.ts';
-import type { ChatRequest, CompletionRequest } from './request-schema.ts';
+import type { OpenAiProfile } from '#core/profile/index.ts';
+import type { CompletionRequest } from './request-schema.ts';
+import { ServerFailure } from './server-failure.ts';
 
 /** What both endpoints have; chat has more. */
 export type SamplingFields = Pick<
@@ -15,23 +16,20 @@ export type SamplingFields = Pick<
 
 export interface TensorOptions {
   readonly prompt: string;
-  readonly maxTokens: bigint;
+  /** Undefined: not sent. */
+  readonly maxTokens: bigint | undefined;
   /** Name and value of the switch that keeps the prompt out of the text; undefined: not sent. */
   readonly echo: { readonly tensor: string; readonly exclude: boolean } | undefined;
   /** JSON schema of the one tool that must be called. */
   readonly guide: string | undefined;
-  /** False only under the fault usage-null-trtllm: the front end up to 25.10 did not ask for counts. */
   readonly askForCounts: boolean;
+  readonly profile: Pick<OpenAiProfile, 'seedTensor' | 'integerOverflow'>;
 }
 
-const MAX_LONG = 9223372036854775807n;
-
 export function requestTensors(request: SamplingFields, options: TensorOptions): Tensor[] {
-  const tensors = [
-    bytesTensor('text_input', [1, 1], [options.prompt]),
-    boolTensor('stream', [1, 1], [request.stream ?? false]),
-    int32Tensor('max_tokens', [1, 1], [wrapped(options.maxTokens)]),
-  ];
+  const tensors = [bytesTensor('text_input', [1, 1], [options.prompt]), boolTensor('stream', [1, 1], [request.stream ?? false])];
+  const fits = options.profile.integerOverflow.value === 'fails' ? refused : wrapped;
+  if (options.maxTokens !== undefined) tensors.push(int32Tensor('max_tokens', [1, 1], [Number(fits(options.maxTokens, 'int32'))]));
   const stop = typeof request.stop === 'string' ? [request.stop] : (request.stop ?? []);
   if (request.stop !== '' && stop.length > 0) tensors.push(bytesTensor('stop_words', [1, stop.length], stop));
   const float = (name: string, value: number | undefined) => {
@@ -40,8 +38,7 @@ export function requestTensors(request: SamplingFields, options: TensorOptions):
   float('top_p', request.top_p);
   float('frequency_penalty', request.frequency_penalty);
   float('presence_penalty', request.presence_penalty);
-  // A negative seed wraps, as in NumPy 1.26; NumPy 2 fails instead.
-  if (request.seed !== undefined) tensors.push(uint64Tensor('seed', [1, 1], [BigInt.asUintN(64, request.seed)]));
+  if (request.seed !== undefined) tensors.push(uint64Tensor(options.profile.seedTensor.value, [1, 1], [fits(request.seed, 'uint64')]));
   float('temperature', request.temperature);
   if (options.echo !== undefined) tensors.push(boolTensor(options.echo.tensor, [1, 1], [options.echo.exclude]));
   if (options.guide !== undefined) {
@@ -56,12 +53,28 @@ export function requestTensors(request: SamplingFields, options: TensorOptions):
   return tensors;
 }
 
-/** np.int32 of a Python integer, NumPy 1.26: wraps up to 64 bits. */
-function wrapped(value: bigint): number {
-  if (value > MAX_LONG) throw httpException(500, 'Python int too large to convert to C long');
-  return Number(BigInt.asIntN(32, value));
+type IntegerType = 'int32' | 'uint64';
+const IN_RANGE: Readonly<Record<IntegerType, (value: bigint) => bigint>> = {
+  int32: (value) => BigInt.asIntN(32, value),
+  uint64: (value) => BigInt.asUintN(64, value),
+};
+const MAX_LONG = 9223372036854775807n;
+
+/** A Python integer as NumPy 1.26 takes it: wraps up to 64 bits. */
+function wrapped(value: bigint, type: IntegerType): bigint {
+  if (value > MAX_LONG) throw new ServerFailure('Python int too large to convert to C long');
+  return IN_RANGE[type](value);
 }
 
-export function chatMaxTokens(request: ChatRequest, fallback: number): bigint {
-  return request.max_completion_tokens ?? request.max_tokens ?? BigInt(fallback);
+/** The same with NumPy 2. */
+function refused(value: bigint, type: IntegerType): bigint {
+  if (IN_RANGE[type](value) !== value) throw new ServerFailure(`Python integer ${value} out of bounds for ${type}`);
+  return value;
+}
+
+/** What is sent as max_tokens: the first of the request's values that is not null, and the default where none is. */
+export function maxTokens(asked: readonly (bigint | undefined)[], profile: OpenAiProfile): bigint | undefined {
+  const value = asked.find((one) => one !== undefined);
+  if (profile.emptyMaxTokens.value === 'not-sent') return value === 0n ? undefined : value;
+  return value ?? BigInt(profile.defaultMaxTokens.value);
 }

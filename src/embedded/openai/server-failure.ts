@@ -1,0 +1,2 @@
+/** What went wrong in the server itself; the release says with which status (`serverFailureStatus`). */
+export class ServerFailure extends Error {}

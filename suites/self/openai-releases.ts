@@ -1,0 +1,55 @@
+import { structural } from '#checks/lab/outcome.ts';
+import { DEFAULT_PROFILE, type OpenAiProfile, profileOf, RELEASES } from '#core/profile/index.ts';
+import { claim } from '#report/claim.ts';
+import { toClaimOutcome } from '#report/define-claims.ts';
+import { ALL_FAULTS } from './find-fault.ts';
+import { ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
+
+/** What is asked of the front end: every claim that speaks of its routes, and its table. */
+const CLAIMS = ORDINARY_CLAIMS.filter(({ id, routes }) => id === 'openai-front-end' || routes.some((route) => route.startsWith('openai')));
+
+/** The front end with models whose tensors it knows by name: the default ones where they are such. */
+export function fittingProfile({ id, seedTensor, tokenCounts }: OpenAiProfile): string {
+  const models = [DEFAULT_PROFILE.models, ...RELEASES.models].find(
+    (one) => one.seedTensor.value === seedTensor.value && (one.returnsTokenCounts.value || !tokenCounts.value),
+  );
+  return profileOf(`models=${models?.id},openai=${id}`).id;
+}
+
+/** Front ends before models of another generation, which name the seed otherwise: the table has what the core says to that. */
+const MISMATCHES = ['models=1.x,openai=r25.05', 'models=0.19,openai=r25.06'];
+
+/** One claim per release of the front end; another run of many claims each, and so for `npm run test:faults`. */
+export function everyFrontEnd(): void {
+  if (!ALL_FAULTS) return;
+  const profiles = [
+    ...RELEASES.openai.map((release) => ({ id: release.id, profile: fittingProfile(release), claims: CLAIMS })),
+    ...MISMATCHES.map((profile) => ({
+      id: profile.replaceAll(/[=,]/g, '-'),
+      profile,
+      claims: CLAIMS.filter((c) => c.id === 'openai-front-end'),
+    })),
+  ];
+  for (const { id, profile, claims } of profiles) {
+    claim(
+      {
+        id: `front-end-${id}`,
+        suite: 'self',
+        statement: `Under the profile ${profile} everything that is asked of the OpenAI front end holds.`,
+        routes: ['openai-completions', 'openai-chat'],
+        laws: ['faults-are-found'],
+      },
+      async ({ signal }) => {
+        const { outcomes, failures } = await runSuite({ profile }, { signal, claims });
+        const unserved = [...outcomes].flatMap(([id, { notServed }]) =>
+          notServed === undefined ? [] : [`${id} not served: ${notServed}`],
+        );
+        const silent = [...outcomes]
+          .filter(([, o]) => o.notServed === undefined && o.n === 0)
+          .map(([id]) => ({ law: 'faults-are-found', code: 'vacuum', text: `${id} asked nothing` }));
+        const broken = failures.map((f) => ({ ...f, text: `${f.claim}: ${f.text}` }));
+        return toClaimOutcome(structural(outcomes.size - unserved.length, 'claims held', [...broken, ...silent], { notes: unserved }));
+      },
+    );
+  }
+}
