@@ -32,13 +32,24 @@ export default defineConfig({
         test: {
           name: 'suites',
           include: ['suites/**/*.test.ts'],
-          exclude: ['suites/self/**'],
+          exclude: ['suites/self/**', 'suites/clients/**'],
           globalSetup: ['./src/report/global-setup.ts'],
           isolate: false,
           // One after another: several claims watch the server's gauges and need it to themselves.
           fileParallelism: false,
           sequence: { groupOrder: 2 },
           testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          // Only by its own command: it lays out gigabytes of Python packages.
+          name: 'clients',
+          include: ['suites/clients/**/*.test.ts'],
+          globalSetup: ['./src/report/global-setup.ts'],
+          isolate: false,
+          sequence: { groupOrder: 3 },
+          testTimeout: 600_000,
         },
       },
       {

@@ -12,6 +12,7 @@ export interface Judged {
   readonly truth?: Answer | undefined;
   readonly reference?: Transcript | undefined;
   readonly foreignMarks?: readonly string[] | undefined;
+  readonly cancelAfter?: number | undefined;
 }
 
 /**
@@ -51,7 +52,7 @@ export function judged(
   const byTranscript = new Map(cases.map((c) => [c.transcript, c]));
   const contextOf = (t: Transcript): LawContext => {
     const own = byTranscript.get(t);
-    return { ...lab.lawContext(own?.truth), reference: own?.reference, foreignMarks: own?.foreignMarks };
+    return { ...lab.lawContext(own?.truth), reference: own?.reference, foreignMarks: own?.foreignMarks, cancelAfter: own?.cancelAfter };
   };
   const verdict = judge(byTranscript.keys(), laws, contextOf);
   const failures: Failure[] = verdict.violations.map(({ transcript, violation }) =>

@@ -29,7 +29,7 @@ export const generate: Route = {
 };
 
 /** One element is a bare value, several are a list; servers before 2.49 do not echo the id (docs/observed.md#triton-2-51). */
-function generateReader(builder: TranscriptBuilder, id: string): PayloadReader {
+export function generateReader(builder: TranscriptBuilder, id: string): PayloadReader {
   const counts = tokenCounter(builder);
   return (payload) => {
     builder.event(FLAG.data);

@@ -3,6 +3,8 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, stat
 import { basename, dirname, join } from 'node:path';
 import { LockstepError } from '../errors/index.ts';
 
+export { placeFolder } from './place-folder.ts';
+
 /**
  * Writes a file so that a reader sees the old content or the new, never a part of either: a temporary file in the
  * same folder, fsync, rename.

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, copyFileSync, createReadStream, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, createReadStream, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { LockstepError } from '#core/errors/index.ts';
-import { writeFileAtomic } from '#core/files/index.ts';
+import { placeFolder, writeFileAtomic } from '#core/files/index.ts';
 import { sha256 } from '#core/hash/index.ts';
 import { findPip, findPython } from './python.ts';
 import { runCommand } from './run-command.ts';
@@ -112,7 +112,7 @@ async function build(cache: string, folder: string, pin: ServerPin, pins: string
     await makeEnvironment(draft, pin, pip, python.program, signal);
     const marker: Marker = { pins, python: python.program, pythonVersion: python.version, libraryFolder: python.libraryFolder ?? null };
     writeFileAtomic(join(draft, MARKER), `${JSON.stringify(marker, null, 2)}\n`);
-    return moveIntoPlace(draft, folder, pins) ?? marker;
+    return placeFolder(draft, folder, () => readMarker(folder, pins)) ?? marker;
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
@@ -196,29 +196,6 @@ async function makeEnvironment(
     what: 'compiling the Python packages',
     signal,
   });
-}
-
-/** Moves the draft to its place; undefined when done, or the marker of another run that was first. */
-function moveIntoPlace(draft: string, folder: string, pins: string): Marker | undefined {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      renameSync(draft, folder);
-      return undefined;
-    } catch (thrown) {
-      const code = (thrown as NodeJS.ErrnoException).code;
-      if ((code !== 'ENOTEMPTY' && code !== 'EEXIST') || attempt === 3) throw LockstepError.from(thrown, 'layout-failed');
-    }
-    const other = readMarker(folder, pins);
-    if (other !== undefined) return other;
-    // An older layout: out of the way first, so that the new one still arrives in one step.
-    const stale = `${folder}.stale-${randomBytes(4).toString('hex')}`;
-    try {
-      renameSync(folder, stale);
-    } catch (thrown) {
-      if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') throw LockstepError.from(thrown, 'layout-failed');
-    }
-    rmSync(stale, { recursive: true, force: true });
-  }
 }
 
 async function fileSha256(path: string): Promise<string> {

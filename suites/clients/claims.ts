@@ -1,0 +1,93 @@
+import type { Claim, Outcome } from '#checks/lab/claim.ts';
+import { judged } from '#checks/lab/judged.ts';
+import type { Lab } from '#checks/lab/lab.ts';
+import { makeLab } from '#checks/lab/make-lab.ts';
+import { notServed, structural } from '#checks/lab/outcome.ts';
+import type { Failure } from '#checks/lab/result.ts';
+import { law } from '#checks/laws/index.ts';
+import { MODEL_REPOSITORY, PACKAGE_ROOT, defaultSettings, toRunConfig } from '#core/config/index.ts';
+import { startServer } from '../self/start-server.ts';
+import { unaryRepository } from '../self/unary-repository.ts';
+import { OPENAI } from './openai.ts';
+import { TRITON } from './triton.ts';
+import { SURFACE } from './surface.ts';
+import type { Use } from './use.ts';
+
+const USES: readonly Use[] = [...TRITON, ...OPENAI];
+
+/** Until an environment of Python packages is laid out, which the first run does. */
+const DEADLINE_MS = 600_000;
+
+/** What the client recorded, held to the laws. */
+async function judgedUse(use: Use, lab: Lab): Promise<Outcome> {
+  const { cases, notes = [] } = await use.run(lab);
+  const outcome = judged(lab, use.id, cases, use.laws.map(law), 'answers judged', { notes });
+  return { ...outcome, failures: outcome.failures.map(repeatedByName(use.id)) };
+}
+
+/** These claims are no part of `lockstep check`, so its command would not repeat them. */
+function repeatedByName(id: string): (failure: Failure) => Failure {
+  return (failure) => ({ ...failure, replay: `npm run test:clients -- -t ${id}` });
+}
+
+function answers(use: Use): Claim {
+  return {
+    id: use.id,
+    suite: 'clients',
+    statement: use.statement,
+    routes: use.routes,
+    laws: use.laws,
+    deadlineMs: use.deadlineMs ?? DEADLINE_MS,
+    async run(lab): Promise<Outcome> {
+      if (use.repository === 'unary') return onServer(use, lab, {}, (own) => judgedUse(use, own));
+      const [missing] = use.routes.filter((r) => lab.parts.notServed.has(r));
+      return missing === undefined ? judgedUse(use, lab) : notServed(lab.parts.notServed.get(missing)!);
+    },
+  };
+}
+
+/** The same client and the same judge on a server with a defect: its record has to show it. */
+function control(use: Use): Claim {
+  const { fault, law: expected, profile = 'default' } = use.control;
+  return {
+    id: `${use.id}-sees-${fault}`,
+    suite: 'clients',
+    statement: `What this client records of a server with ${fault} breaks ${expected}.`,
+    routes: use.routes,
+    laws: ['faults-are-found'],
+    deadlineMs: use.deadlineMs ?? DEADLINE_MS,
+    run: (lab) =>
+      onServer(use, lab, { faults: [fault], profile }, async (own) => {
+        const { n, failures } = await judgedUse(use, own);
+        const { alive, detail } = await own.parts.health();
+        const died = alive ? [] : [{ law: 'server-survives', code: 'server-died', text: detail }];
+        const hit = [...died, ...failures].find((f) => f.law === expected && f.code !== 'not-exercised');
+        if (hit !== undefined) return structural(n, 'answers judged', [], { notes: [hit.text] });
+        const others = failures.map((f) => `${f.law}: ${f.text}`).join('; ');
+        const text = `expected ${expected} to fail in what the client recorded; ${others === '' ? 'nothing failed' : others}`;
+        return structural(n, 'answers judged', [{ law: 'faults-are-found', code: 'not-seen', text }]);
+      }),
+  };
+}
+
+interface ServerChange {
+  readonly faults?: readonly string[];
+  readonly profile?: string;
+}
+
+/** Work on an embedded server of its own. */
+async function onServer(
+  use: Use,
+  lab: Lab,
+  { faults = [], profile = 'default' }: ServerChange,
+  work: (own: Lab) => Promise<Outcome>,
+): Promise<Outcome> {
+  using unary = use.repository === 'unary' ? unaryRepository() : undefined;
+  const config = { ...toRunConfig(defaultSettings(), PACKAGE_ROOT), faults, profile, seed: lab.plan.seed };
+  await using server = await startServer({ profile, faults, repository: unary?.path ?? MODEL_REPOSITORY });
+  await using made = await makeLab({ config, endpoints: server.endpoints, identity: server.identity, health: server.health });
+  made.lab.signal = lab.signal;
+  return await work(made.lab);
+}
+
+export const CLAIMS: readonly Claim[] = [...SURFACE, ...USES.flatMap((use) => [answers(use), control(use)])];

@@ -1,0 +1,376 @@
+/** Everything of the clients that is no answer: what they read of a server, what they set, and how they report a refusal. */
+import type { Claim, Outcome } from '#checks/lab/claim.ts';
+import type { Lab } from '#checks/lab/lab.ts';
+import { notServed, structural } from '#checks/lab/outcome.ts';
+import { bytesTensor, int32Tensor, int32Values } from '#wire/protocol/tensors.ts';
+import { matches, show } from '../protocol/expectations.ts';
+import { type Driver, type Line, type Step, runDriver } from './driver.ts';
+import { tensorLine, tensorOf } from './transcripts.ts';
+
+/** One exchange of a table: the literals are those of a real server (docs/observed.md), in the client's own words. */
+interface Row {
+  readonly name: string;
+  readonly step: Step;
+  /** What the client gave, or the exception that it raised. */
+  readonly result?: unknown;
+  readonly raises?: {
+    readonly exception: string;
+    readonly code: string | null;
+    readonly message?: string | RegExp;
+    readonly detail?: RegExp;
+  };
+}
+
+const call = (name: string, method: string, args: Readonly<Record<string, unknown>>, result: unknown): Row => ({
+  name,
+  step: { operation: 'call', method, arguments: args },
+  result,
+});
+
+const QUERY = 'Emoji for cat?';
+const query = tensorLine(bytesTensor('QUERY', [1, 1], [QUERY]));
+const wrongQuery = tensorLine(int32Tensor('QUERY', [1, 1], [1]));
+const length = tensorLine(int32Tensor('REQUEST_OUTPUT_LEN', [1, 1], [4]));
+const asked = (model: string, inputs: readonly unknown[]) => ({ model, id: 'one', inputs });
+
+const has = (name: string) =>
+  function hasExtension(extensions: readonly string[]) {
+    return extensions.includes(name);
+  };
+const named = (name: string, part: unknown) =>
+  function isNamed(all: readonly { readonly name: string }[]) {
+    return matches(
+      all.find((one) => one.name === name),
+      part,
+    );
+  };
+
+const UNKNOWN = "Request for unknown model: 'nope' is not found";
+const MISSING =
+  "expected number of inputs between 2 and 10 but got 1 inputs for model 'preprocessing'. Got input(s) ['QUERY'], but missing required input(s) ['REQUEST_OUTPUT_LEN']. Please provide all required input(s).";
+const WRONG_TYPE = "inference input 'QUERY' data-type is 'INT32', but model 'preprocessing' expects 'BYTES'";
+const STOCK = ['ensemble', 'postprocessing', 'preprocessing', 'tensorrt_llm'];
+
+/** Other models may stand beside the stock ones. */
+function stockModelsReady(models: readonly { readonly name: string }[]): boolean {
+  return STOCK.every((name) => named(name, { version: '1', state: 'READY' })(models));
+}
+
+/** The calls that tritonclient.grpc and its aio half share. */
+function grpcRows(): Row[] {
+  const json = { as_json: true };
+  return [
+    call('live', 'is_server_live', {}, true),
+    call('ready', 'is_server_ready', {}, true),
+    call('a model is ready', 'is_model_ready', { model_name: 'ensemble' }, true),
+    call('an unknown model is not ready', 'is_model_ready', { model_name: 'nope' }, false),
+    call('server metadata', 'get_server_metadata', json, { name: 'triton', extensions: has('statistics') }),
+    call(
+      'model metadata',
+      'get_model_metadata',
+      { model_name: 'ensemble', ...json },
+      {
+        name: 'ensemble',
+        versions: ['1'],
+        platform: 'ensemble',
+        inputs: named('text_input', { datatype: 'BYTES', shape: ['-1', '1'] }),
+        outputs: named('text_output', { datatype: 'BYTES', shape: ['-1', '-1'] }),
+      },
+    ),
+    call(
+      'model configuration',
+      'get_model_config',
+      { model_name: 'tensorrt_llm', ...json },
+      { config: { name: 'tensorrt_llm', max_batch_size: 8, model_transaction_policy: { decoupled: true } } },
+    ),
+    call('repository index', 'get_model_repository_index', json, { models: stockModelsReady }),
+    call('trace settings', 'get_trace_settings', json, { settings: { trace_level: { value: ['OFF'] }, trace_rate: { value: ['1000'] } } }),
+    call(
+      'trace rate set',
+      'update_trace_settings',
+      { settings: { trace_rate: '7' }, ...json },
+      { settings: { trace_rate: { value: ['7'] } } },
+    ),
+    call(
+      'trace rate set back',
+      'update_trace_settings',
+      { settings: { trace_rate: null }, ...json },
+      { settings: { trace_rate: { value: ['1000'] } } },
+    ),
+    call('log settings', 'get_log_settings', json, {
+      settings: { log_verbose_level: { uint32_param: 0 }, log_info: { bool_param: true } },
+    }),
+    call(
+      'verbose log set',
+      'update_log_settings',
+      { settings: { log_verbose_level: 1 }, ...json },
+      { settings: { log_verbose_level: { uint32_param: 1 } } },
+    ),
+    call(
+      'verbose log set back',
+      'update_log_settings',
+      { settings: { log_verbose_level: 0 }, ...json },
+      { settings: { log_verbose_level: { uint32_param: 0 } } },
+    ),
+    call('no CUDA shared memory', 'get_cuda_shared_memory_status', json, {}),
+    {
+      name: 'metadata of an unknown model',
+      step: { operation: 'call', method: 'get_model_metadata', arguments: { model_name: 'nope' } },
+      raises: { exception: 'InferenceServerException', code: 'StatusCode.NOT_FOUND', message: `[StatusCode.NOT_FOUND] ${UNKNOWN}` },
+    },
+    {
+      name: 'load of an unknown model',
+      step: { operation: 'call', method: 'load_model', arguments: { model_name: 'nope' } },
+      raises: {
+        exception: 'InferenceServerException',
+        code: 'StatusCode.INTERNAL',
+        message: "[StatusCode.INTERNAL] failed to load 'nope', failed to poll from model repository",
+      },
+    },
+  ];
+}
+
+const refused = (name: string, model: string, inputs: readonly unknown[], code: string, message: string): Row => ({
+  name,
+  step: { operation: 'infer', request: asked(model, inputs), arguments: {} },
+  raises: { exception: 'InferenceServerException', code: `StatusCode.${code}`, message: `[StatusCode.${code}] ${message}` },
+});
+
+const GRPC: readonly Row[] = [
+  ...grpcRows(),
+  refused('infer on an unknown model', 'nope', [], 'NOT_FOUND', UNKNOWN),
+  refused(
+    'unary infer on a decoupled model',
+    'tensorrt_llm',
+    [],
+    'UNIMPLEMENTED',
+    "ModelInfer RPC doesn't support models with decoupled transaction policy",
+  ),
+  refused('a missing input', 'preprocessing', [query], 'INVALID_ARGUMENT', `[request id: one] ${MISSING}`),
+  refused('a wrong datatype', 'preprocessing', [wrongQuery, length], 'INVALID_ARGUMENT', `[request id: one] ${WRONG_TYPE}`),
+  {
+    name: "the client's own deadline",
+    step: { operation: 'infer', request: asked('preprocessing', [query, length]), arguments: { client_timeout: 0.000_001 } },
+    raises: { exception: 'InferenceServerException', code: 'StatusCode.DEADLINE_EXCEEDED', message: /Deadline [Ee]xceeded/ },
+  },
+  {
+    // The client keeps neither a status nor the id of the request.
+    name: 'an error inside a stream',
+    step: { operation: 'stream', requests: [asked('nope', [])], in_flight: 1, cancel_after: null, wait_s: 10 },
+    raises: { exception: 'InferenceServerException', code: null, message: UNKNOWN },
+  },
+];
+
+const httpRefused = (name: string, model: string, inputs: readonly unknown[], code: string, message: string): Row => ({
+  name,
+  step: { operation: 'infer', request: asked(model, inputs), binary: true, outputs: [] },
+  raises: { exception: 'InferenceServerException', code, message: `[${code}] ${message}` },
+});
+
+const generateRefused = (name: string, step: Omit<Step, 'operation'>, code: string, error: string): Row => ({
+  name,
+  step: { operation: 'generate', ...step },
+  raises: { exception: 'HTTPError', code, message: JSON.stringify({ error }) },
+});
+
+const HTTP: readonly Row[] = [
+  call('live', 'is_server_live', {}, true),
+  call('ready', 'is_server_ready', {}, true),
+  call('a model is ready', 'is_model_ready', { model_name: 'ensemble' }, true),
+  call('an unknown model is not ready', 'is_model_ready', { model_name: 'nope' }, false),
+  call('server metadata', 'get_server_metadata', {}, { name: 'triton', extensions: has('statistics') }),
+  call(
+    'model metadata',
+    'get_model_metadata',
+    { model_name: 'ensemble' },
+    { name: 'ensemble', versions: ['1'], inputs: named('text_input', { datatype: 'BYTES', shape: [-1, 1] }) },
+  ),
+  call(
+    'model configuration',
+    'get_model_config',
+    { model_name: 'tensorrt_llm' },
+    { name: 'tensorrt_llm', model_transaction_policy: { decoupled: true } },
+  ),
+  call('repository index', 'get_model_repository_index', {}, stockModelsReady),
+  call('trace settings', 'get_trace_settings', {}, { trace_level: ['OFF'], trace_rate: '1000' }),
+  call('trace rate set', 'update_trace_settings', { settings: { trace_rate: '7' } }, { trace_rate: '7' }),
+  call('trace rate set back', 'update_trace_settings', { settings: { trace_rate: null } }, { trace_rate: '1000' }),
+  call('log settings', 'get_log_settings', {}, { log_verbose_level: 0, log_info: true }),
+  call('verbose log set', 'update_log_settings', { settings: { log_verbose_level: 1 } }, { log_verbose_level: 1 }),
+  call('verbose log set back', 'update_log_settings', { settings: { log_verbose_level: 0 } }, { log_verbose_level: 0 }),
+  call('no system shared memory', 'get_system_shared_memory_status', {}, []),
+  httpRefused('infer on an unknown model', 'nope', [], '404', UNKNOWN),
+  httpRefused(
+    'infer on a decoupled model',
+    'tensorrt_llm',
+    [],
+    '501',
+    "HTTP end point doesn't support models with decoupled transaction policy",
+  ),
+  httpRefused('a missing input', 'preprocessing', [query], '400', `[request id: one] ${MISSING}`),
+  httpRefused('a wrong datatype', 'preprocessing', [wrongQuery, length], '400', `[request id: one] ${WRONG_TYPE}`),
+  generateRefused('generate on an unknown model', { model: 'nope', body: {} }, '404', UNKNOWN),
+];
+
+const chat = (body: Readonly<Record<string, unknown>>): Step => ({
+  operation: 'ask',
+  endpoint: 'chat',
+  body: { model: 'ensemble', messages: [{ role: 'user', content: QUERY }], ...body },
+  cancel_after: null,
+});
+
+/** The packages name statuses by classes. */
+const OPENAI: readonly Row[] = [
+  {
+    name: 'the list of models',
+    step: { operation: 'models' },
+    result: function listsTheEnsemble(models: readonly { readonly id: string }[]) {
+      return models.some((m) => m.id === 'ensemble');
+    },
+  },
+  { name: 'an unknown model', step: chat({ model: 'nope' }), raises: { exception: 'BadRequestError', code: '400', detail: /nope/ } },
+  {
+    name: 'a temperature out of range',
+    step: chat({ temperature: 3 }),
+    raises: { exception: 'UnprocessableEntityError', code: '422', detail: /temperature/ },
+  },
+  { name: 'two answers at once', step: chat({ n: 2 }), raises: { exception: 'BadRequestError', code: '400', detail: /n/ } },
+];
+
+function table(id: string, driver: Driver, statement: string, rows: readonly Row[]): Claim {
+  return {
+    id,
+    suite: 'clients',
+    statement,
+    routes: [],
+    laws: ['as-observed'],
+    deadlineMs: 600_000,
+    async run(lab): Promise<Outcome> {
+      const url = urlOf(lab, driver);
+      if (url === undefined) return notServed('the target has no OpenAI front end');
+      const steps = rows.map((r) => r.step);
+      const lines = await runDriver(lab, driver, url, steps, driver === 'triton_grpc_aio' ? { lanes: 1 } : {});
+      const failures = rows.flatMap((row, i) => {
+        const text = differs(row, lines[i]!);
+        return text === undefined ? [] : [failure(id, `${row.name}: ${text}`)];
+      });
+      return structural(rows.length, 'exchanges as observed', failures);
+    },
+  };
+}
+
+export function urlOf(lab: Lab, driver: Driver): string | undefined {
+  const { grpc, http, openai } = lab.parts.endpoints;
+  if (driver === 'triton_http') return http;
+  return driver === 'openai_sdk' || driver === 'openai-node' ? openai : grpc;
+}
+
+function failure(id: string, text: string) {
+  return { law: 'as-observed', code: 'differs-from-table', text, replay: `npm run test:clients -- -t ${id}` };
+}
+
+function differs({ result, raises }: Row, lines: readonly Line[]): string | undefined {
+  const last = lines.findLast((l) => l.kind === 'result' || l.kind === 'error');
+  if (last === undefined) return 'the client gave nothing';
+  if (raises === undefined)
+    return last.kind === 'result' && matches(last.result, result)
+      ? undefined
+      : `expected ${show(result)}, got ${show(last.result ?? last)}`;
+  const { kind, exception, code, message, detail } = last;
+  return kind === 'error' && matches({ exception, code, message, detail }, raises)
+    ? undefined
+    : `expected ${show(raises)}, got ${show(last)}`;
+}
+
+/** The counters that a client reads around requests of its own. */
+const statistics: Claim = {
+  id: 'triton-grpc-statistics',
+  suite: 'clients',
+  statement: 'tritonclient.grpc: statistics count the requests that the client made between two readings, no more and no fewer.',
+  routes: [],
+  laws: ['conservation'],
+  deadlineMs: 600_000,
+  async run(lab): Promise<Outcome> {
+    const read: Step = { operation: 'call', method: 'get_inference_statistics', arguments: { model_name: 'preprocessing', as_json: true } };
+    const good: Step = { operation: 'infer', request: asked('preprocessing', [query, length]), arguments: {} };
+    const bad: Step = { operation: 'infer', request: asked('preprocessing', [query]), arguments: {} };
+    const lines = await runDriver(lab, 'triton_grpc', lab.parts.endpoints.grpc, [read, good, good, bad, good, good, good, read]);
+    const [before, after] = [lines[0]!, lines[7]!].map(counted) as [Counted, Counted];
+    const seen = { inferences: after.inferences - before.inferences, successes: after.successes - before.successes };
+    const failures = matches(seen, { inferences: 5, successes: 5 })
+      ? []
+      : [
+          {
+            ...failure(statistics.id, `five requests succeeded and one was refused, the client reads ${show(seen)} more`),
+            law: 'conservation',
+          },
+        ];
+    return structural(5, 'requests counted', failures);
+  },
+};
+
+interface Counted {
+  readonly inferences: number;
+  readonly successes: number;
+}
+
+/** protobuf's JSON leaves zeros out and writes 64-bit numbers as texts. */
+function counted(lines: readonly Line[]): Counted {
+  const { model_stats: all } = (lines.at(-1)?.result ?? {}) as {
+    model_stats?: { inference_count?: string; inference_stats?: { success?: { count?: string } } }[];
+  };
+  const [stats] = all ?? [];
+  return { inferences: Number(stats?.inference_count ?? 0), successes: Number(stats?.inference_stats?.success?.count ?? 0) };
+}
+
+/** A tensor that goes in through a region and comes back through it. */
+const sharedMemory: Claim = {
+  id: 'triton-grpc-shared-memory',
+  suite: 'clients',
+  statement: 'tritonclient.grpc: ids of a text that lies in system shared memory come back through it, and the region can be given up.',
+  routes: [],
+  laws: ['as-observed', 'prompt-ids'],
+  deadlineMs: 600_000,
+  async run(lab): Promise<Outcome> {
+    const region = `lockstep_${process.pid}`;
+    const step: Step = {
+      operation: 'shared-memory',
+      request: asked('preprocessing', [query, length]),
+      region,
+      output: 'INPUT_ID',
+      size: 256,
+    };
+    const [lines = []] = await runDriver(lab, 'triton_grpc', lab.parts.endpoints.grpc, [step]);
+    const [registered, left] = lines.filter((l) => l.kind === 'result').map((l) => l.result);
+    const failures = [];
+    if (!matches(registered, { regions: { [region]: { name: region, key: `/${region}`, byte_size: '512' } } }))
+      failures.push(failure(sharedMemory.id, `the region is registered as ${show(registered ?? lines.at(-1))}`));
+    if (!matches(left, { regions: undefined })) failures.push(failure(sharedMemory.id, `after it was given up: ${show(left)}`));
+    const output = lines.find((l) => l.kind === 'response')?.outputs?.[0];
+    const ids = output === undefined ? [] : Array.from(int32Values(tensorOf(output).data));
+    const right = lab.tokenizer.encode(QUERY, { addSpecialTokens: true });
+    if (!matches(ids, right))
+      failures.push({ ...failure(sharedMemory.id, `the ids are ${show(ids)}, expected ${show(right)}`), law: 'prompt-ids' });
+    return structural(ids.length, 'ids through shared memory', failures);
+  },
+};
+
+export const SURFACE: readonly Claim[] = [
+  table(
+    'triton-grpc-calls',
+    'triton_grpc',
+    'tritonclient.grpc: what it reads and sets of a server, and its exceptions, are as observed.',
+    GRPC,
+  ),
+  table('triton-aio-calls', 'triton_grpc_aio', 'tritonclient.grpc.aio: what it reads and sets of a server is as observed.', grpcRows()),
+  table(
+    'triton-http-calls',
+    'triton_http',
+    'tritonclient.http: what it reads and sets of a server, and its exceptions, are as observed.',
+    HTTP,
+  ),
+  statistics,
+  sharedMemory,
+  table('openai-python-calls', 'openai_sdk', 'openai for Python: the list of models and the classes of refusals are as observed.', OPENAI),
+  table('openai-node-calls', 'openai-node', 'openai for Node: the list of models and the classes of refusals are as observed.', OPENAI),
+];
