@@ -68,6 +68,18 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: 'the TensorRT-LLM text routes do not need them',
   },
   {
+    where: 'openai',
+    real: 'trtllm-serve: several choices, guided decoding, LoRA, multimodal parts, the Responses API, parsers of tools and reasoning, /docs',
+    embedded: 'n and best_of above 1 are refused, response_format is accepted without effect, the others are not there',
+    reason: 'the engine draws one answer and has no grammar',
+  },
+  {
+    where: 'openai',
+    real: 'trtllm-serve counts cached prompt tokens, lists the errors of every kind of message, quotes Jinja’s own texts, ends itself after a fatal error of the executor',
+    embedded: 'cached_tokens 0, the errors of one kind, texts of another Jinja, no fatal errors',
+    reason: 'the engine does not tell what it found again; the texts are for people',
+  },
+  {
     where: 'models',
     real: 'tracebacks name lines of NVIDIA’s model.py',
     embedded: 'other line numbers',

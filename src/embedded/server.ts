@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
 import { profileOf } from '#core/profile/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
@@ -8,6 +9,7 @@ import { startHttpServer, startMetricsServer } from './http/index.ts';
 import { embeddedIdentity } from './identity.ts';
 import { asGeneration, stockModels } from './models/index.ts';
 import { startOpenAiServer } from './openai/index.ts';
+import { startTrtllmServe } from './trtllm-serve/index.ts';
 import type { EmbeddedOptions } from './options.ts';
 
 export interface EmbeddedServer {
@@ -64,7 +66,21 @@ export async function startEmbeddedServer(options: EmbeddedOptions): Promise<Emb
     closers.push((ms) => http.close(ms));
     const metrics = await startMetricsServer({ host, port: options.metricsPort, metricsText: () => core.metricsText() });
     closers.push((ms) => metrics.close(ms));
-    const openai = await startOpenAiServer({ core, tokenizer, host, port: options.openaiPort, faults });
+    const { trtllmServe } = profile.openai;
+    const port = options.openaiPort;
+    const openai =
+      trtllmServe === undefined
+        ? await startOpenAiServer({ core, tokenizer, host, port, faults })
+        : await startTrtllmServe({
+            engine,
+            tokenizer,
+            profile,
+            facts: trtllmServe,
+            model: basename(options.checkpoint),
+            host,
+            port,
+            faults,
+          });
     closers.push((ms) => openai.close(ms));
     return {
       endpoints: {

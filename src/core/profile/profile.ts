@@ -78,6 +78,8 @@ export interface TorchPath {
 /** NVIDIA's OpenAI-compatible front end, in front of models that are not vLLM. */
 export interface OpenAiProfile {
   readonly id: string;
+  /** Set: trtllm-serve takes the place of NVIDIA's front end, and facts that are only about that one do not show. */
+  readonly trtllmServe?: TrtllmServeProfile;
   /** True: finish_reason is `stop` whatever ended the answer. */
   readonly finishReasonAlwaysStop: Fact<boolean>;
   /** False: a client that goes away does not stop the engine. */
@@ -125,6 +127,34 @@ export interface OpenAiProfile {
   readonly integerOverflow: Fact<'wraps' | 'fails'>;
   /** uvicorn's HTTP parser, which the requirements of the release bring: how it frames, and what it thinks is no HTTP. */
   readonly httpParser: Fact<'httptools' | 'h11'>;
+}
+
+/**
+ * The front end of TensorRT-LLM's own `trtllm-serve`, which stands on the LLM API and its PyTorch back end, not on Triton.
+ * Its facts take the place of those of NVIDIA's front end; how an answer ends is `ModelsProfile.torch`.
+ */
+export interface TrtllmServeProfile {
+  readonly version: Fact<string>;
+  /** True: every chunk of a stream has an id and a `created` of its own. False: `cmpl-<request number>` throughout. */
+  readonly idPerChunk: Fact<boolean>;
+  /** True: the usage chunk of a completions stream is a chat object. */
+  readonly completionsUsageIsChat: Fact<boolean>;
+  /** Default of continuous_usage_stats: usage in every chunk as soon as `stream_options` is an object. */
+  readonly continuousUsageByDefault: Fact<boolean>;
+  /** False: `n` above 1 is refused on the PyTorch back end. */
+  readonly severalChoices: Fact<boolean>;
+  /** Whether response_format knows `json_schema`. */
+  readonly jsonSchema: Fact<boolean>;
+  /** Body of a schema violation, 400 either way: the error object, or `{"error": "<text>"}`. */
+  readonly validationErrors: Fact<'error-object' | 'error-text'>;
+  /** False: completions refuse `logprobs` other than 0. */
+  readonly completionLogProbs: Fact<boolean>;
+  /** Whether messages may have keys that nobody knows. */
+  readonly extraMessageKeys: Fact<boolean>;
+  /** False: a stream whose tool was chosen by name is cut before its first event. */
+  readonly namedToolStreams: Fact<boolean>;
+  /** How often a request asks whether its client is still there, in ms, counted from its beginning; 0: at once. */
+  readonly disconnectPollMs: Fact<number>;
 }
 
 export interface ReleaseProfile {

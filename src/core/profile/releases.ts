@@ -1,6 +1,7 @@
 import { observed, read, wished } from './facts.ts';
 import { OPENAI_R25_12, OPENAI_RELEASES } from './openai-releases.ts';
 import type { CoreProfile, ModelsProfile, OpenAiProfile, ReleaseProfile, TorchPath } from './profile.ts';
+import { TRTLLM_SERVE_RELEASES } from './trtllm-serve-releases.ts';
 
 const REAL_CORE = 'docs/observed.md#triton-2-51';
 const MODELS = 'docs/observed.md#model-repository-1-x';
@@ -82,7 +83,7 @@ export const RELEASES: {
   readonly core: readonly CoreProfile[];
   readonly models: readonly ModelsProfile[];
   readonly openai: readonly OpenAiProfile[];
-} = { core: [CORE_2_51], models: [MODELS_0_19, MODELS_1_X, ...MODELS_BY_SAMPLER], openai: OPENAI_RELEASES };
+} = { core: [CORE_2_51], models: [MODELS_0_19, MODELS_1_X, ...MODELS_BY_SAMPLER], openai: [...OPENAI_RELEASES, ...TRTLLM_SERVE_RELEASES] };
 
 export const DEFAULT_PROFILE: ReleaseProfile = { id: 'default', core: CORE_2_51, models: MODELS_1_X, openai: OPENAI_R25_12 };
 
@@ -118,6 +119,16 @@ export function idealOf({ core, models, openai }: ReleaseProfile): Omit<ReleaseP
       doubleBos: wished(openai.doubleBos, false),
       chatExcludesInput: wished(openai.chatExcludesInput, true),
       completionsExcludeInput: wished(openai.completionsExcludeInput, true),
+      ...(openai.trtllmServe === undefined
+        ? {}
+        : {
+            trtllmServe: {
+              ...openai.trtllmServe,
+              idPerChunk: wished(openai.trtllmServe.idPerChunk, false),
+              completionsUsageIsChat: wished(openai.trtllmServe.completionsUsageIsChat, false),
+              disconnectPollMs: wished(openai.trtllmServe.disconnectPollMs, 0),
+            },
+          }),
     },
   };
 }

@@ -135,6 +135,21 @@ export function oneOf<const T extends string>(name: string, values: readonly T[]
   };
 }
 
+/** Literal[…]: one of these strings. */
+export function literal<const T extends string>(...values: readonly T[]): Validator<T> {
+  const quoted = values.map((value) => `'${value}'`);
+  const expected = quoted.length === 1 ? (quoted[0] ?? '') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
+  return {
+    label: `literal[${quoted.join(',')}]`,
+    check: (input, loc) => {
+      const found = values.find((value) => value === input);
+      return found === undefined
+        ? bad('literal_error', `Input should be ${expected}`, loc, input, new Map([['expected', expected]]))
+        : good(found);
+    },
+  };
+}
+
 export function list<T>(items: Validator<T>, minLength = 0): Validator<readonly T[]> {
   return {
     label: `list[${items.label}]`,
@@ -210,6 +225,8 @@ export const anything: Validator<JsonValue> = { label: 'any', check: (input) => 
 /** A field: required unless it has a default. */
 export interface Field<T> {
   readonly validator: Validator<T>;
+  /** The name that is looked for first and that errors show (`validation_alias`, populate_by_name). */
+  readonly alias?: string;
   readonly fallback?: { readonly value: T };
 }
 
@@ -231,27 +248,49 @@ export function model<F extends Fields>(name: string, fields: F, extra: 'ignore'
         return bad('model_attributes_type', 'Input should be a valid dictionary or object to extract fields from', loc, input);
       const out: Record<string, unknown> = {};
       const errors: SchemaError[] = [];
+      const known = new Set<string>();
       for (const [key, field] of Object.entries(fields)) {
-        const value = input.get(key);
+        const shown = field.alias ?? key;
+        const name = input.has(shown) ? shown : key;
+        known.add(name);
+        const value = input.get(name);
         if (value === undefined) {
-          if (field.fallback === undefined) errors.push({ type: 'missing', loc: [...loc, key], msg: 'Field required', input });
+          if (field.fallback === undefined) errors.push({ type: 'missing', loc: [...loc, shown], msg: 'Field required', input });
           else out[key] = field.fallback.value;
           continue;
         }
-        const result = field.validator.check(value, [...loc, key]);
+        const result = field.validator.check(value, [...loc, shown]);
         if (result.ok) out[key] = result.value;
         else errors.push(...result.errors);
       }
-      if (extra === 'forbid') errors.push(...forbidden(input, fields, loc));
+      if (extra === 'forbid') errors.push(...forbidden(input, known, loc));
       return errors.length > 0 ? { ok: false, errors } : good(out as Model<F>);
     },
   };
 }
 
-function forbidden(input: JsonObject, fields: Fields, loc: Location): SchemaError[] {
+function forbidden(input: JsonObject, known: ReadonlySet<string>, loc: Location): SchemaError[] {
   return [...input]
-    .filter(([key]) => !Object.hasOwn(fields, key))
+    .filter(([key]) => !known.has(key))
     .map(([key, value]) => ({ type: 'extra_forbidden', loc: [...loc, key], msg: 'Extra inputs are not permitted', input: value }));
+}
+
+/**
+ * A model with validators in mode "before": they see the raw object, the last of the class first, and the first text
+ * that one gives is the only error. What is no object breaks them, as `.get` of a list breaks Python's.
+ */
+export function before<T>(inner: Validator<T>, ...checks: readonly ((data: JsonObject) => string | undefined)[]): Validator<T> {
+  return {
+    label: inner.label,
+    check(input, loc) {
+      if (!isJsonObject(input)) throw new TypeError("object has no attribute 'get'");
+      for (const check of checks.toReversed()) {
+        const text = check(input);
+        if (text !== undefined) return bad('value_error', `Value error, ${text}`, loc, input, new Map([['error', text]]));
+      }
+      return inner.check(input, loc);
+    },
+  };
 }
 
 /** The errors as FastAPI's 422 body prints them. */

@@ -47,3 +47,8 @@ export function startStream(response: ServerResponse): void {
   const chunked = response.req.httpVersion === '1.0' ? {} : { 'Transfer-Encoding': 'chunked' };
   writeHead(response, 200, { 'content-type': SSE_CONTENT_TYPE, ...chunked });
 }
+
+/** Closes the TCP connection after what was written, without the last chunk: how an error ends a stream that has begun. */
+export function cutConnection(response: ServerResponse): void {
+  response.socket?.end();
+}

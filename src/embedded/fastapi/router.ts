@@ -22,10 +22,11 @@ export async function route<App>(
 ): Promise<void> {
   const [rawPath = '/', ...query] = (request.url ?? '/').split('?');
   const path = decoded(rawPath);
-  const found = routes.find((candidate) => candidate.path.test(path));
-  if (found !== undefined) {
-    if (request.method === found.method) return found.handle(app, request, body, response, found.path.exec(path)?.[1] ?? '');
-    return reply(response, 405, '{"detail":"Method Not Allowed"}', { before: { allow: found.method } });
+  const [first, ...others] = routes.filter((candidate) => candidate.path.test(path));
+  if (first !== undefined) {
+    const found = [first, ...others].find(({ method }) => method === request.method);
+    if (found !== undefined) return found.handle(app, request, body, response, found.path.exec(path)?.[1] ?? '');
+    return reply(response, 405, '{"detail":"Method Not Allowed"}', { before: { allow: first.method } });
   }
   const other = path.endsWith('/') ? path.replace(/\/+$/, '') : `${path}/`;
   if (path !== '/' && routes.some((candidate) => candidate.path.test(other))) {

@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { SSE_DONE, sseEvent } from '#wire/protocol/sse.ts';
 import type { CoreInferRequest, CoreInferResponse, TritonCore } from '../core/types.ts';
-import { startStream } from '../fastapi/index.ts';
+import { cutConnection, startStream } from '../fastapi/index.ts';
 import type { AnswerForm, Envelope, FinishReason } from './answers.ts';
 import { inferenceErrorText } from './inference-error.ts';
 import { ServerFailure } from './server-failure.ts';
@@ -114,9 +114,4 @@ function end(generation: Generation, client: ServerResponse, counts: Usage | und
   if (generation.doneMarker) client.write(SSE_DONE);
   if (generation.endMarker) client.end();
   else cutConnection(client);
-}
-
-/** Closes the TCP connection after what was written, without the last chunk. */
-function cutConnection(client: ServerResponse): void {
-  client.socket?.end();
 }

@@ -80,9 +80,10 @@ function wrap(dir: string, hash: string, inner: Inner, config: TokenizerConfig):
         ? ''
         : inner.decode(Array.from(ids), { skip_special_tokens: skipSpecialTokens, clean_up_tokenization_spaces: false }),
     tokenText: (id) => inner.id_to_token(id),
-    applyChatTemplate: (messages: readonly ChatMessage[], { addGenerationPrompt }) => {
+    applyChatTemplate: (messages: readonly ChatMessage[], { addGenerationPrompt, template: given, variables }) => {
       try {
-        return chatTemplate().render({
+        return (given === undefined ? chatTemplate() : new Template(given)).render({
+          ...variables,
           messages,
           add_generation_prompt: addGenerationPrompt,
           bos_token: specialText('bos_token') ?? '',
@@ -96,7 +97,7 @@ function wrap(dir: string, hash: string, inner: Inner, config: TokenizerConfig):
         });
       }
     },
-    stream: () => streamDecoder((ids) => tokenizer.decode(ids)),
+    stream: (options) => streamDecoder((ids) => tokenizer.decode(ids, options)),
   };
   return tokenizer;
 }

@@ -16,10 +16,20 @@ export interface Tokenizer {
   decode(ids: ArrayLike<number>, options?: { readonly skipSpecialTokens?: boolean }): string;
   /** The token's own spelling in the vocabulary, for reports. Undefined for an id out of range. */
   tokenText(id: number): string | undefined;
-  /** Renders the chat template. Errors: `chat-template-missing`, `chat-template-failed`. */
-  applyChatTemplate(messages: readonly ChatMessage[], options: { readonly addGenerationPrompt: boolean }): string;
+  /**
+   * Renders the chat template, or the one that is given. Errors: `chat-template-missing`, `chat-template-failed`.
+   */
+  applyChatTemplate(messages: readonly ChatMessage[], options: ChatTemplateOptions): string;
   /** A decoder for one stream: gives text as soon as it is certain, holds back parts of a character. */
-  stream(): StreamDecoder;
+  stream(options?: { readonly skipSpecialTokens?: boolean }): StreamDecoder;
+}
+
+export interface ChatTemplateOptions {
+  readonly addGenerationPrompt: boolean;
+  /** Jinja text in place of the tokenizer's own. */
+  readonly template?: string | undefined;
+  /** What the template may read besides messages, add_generation_prompt and the texts of BOS and EOS. */
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface StreamDecoder {

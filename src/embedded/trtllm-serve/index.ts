@@ -1,0 +1,1 @@
+export { startTrtllmServe, type TrtllmServeOptions } from './server.ts';

@@ -1,0 +1,159 @@
+/**
+ * From a request to what the LLM API and the engine are asked for: defaults, limits, refusals.
+ * Source: to_sampling_params (tensorrt_llm/serve/openai_protocol.py), SamplingParams (tensorrt_llm/sampling_params.py);
+ * docs/observed.md#trtllm-serve.
+ */
+import type { TorchPath, TrtllmServeProfile } from '#core/profile/index.ts';
+import type { Tokenizer } from '#wire/tokenizer/index.ts';
+import type { EngineSampling } from '../engine/types.ts';
+import { pythonFloat, pythonRepr } from '../fastapi/index.ts';
+import { RequestFailure } from './bad-request.ts';
+import type { ChatRequest, CompletionRequest } from './request-schema.ts';
+
+/** What ends an answer, by the name that stop_reason gives it. */
+export interface Stop {
+  readonly reason: string | number;
+  readonly ids: readonly number[];
+}
+
+export interface SamplingParams {
+  /** Undefined: whatever is left of max_seq_len. */
+  readonly maxTokens: number | undefined;
+  readonly minTokens: number;
+  readonly endId: number;
+  /** Token ids first, then strings, each encoded alone without special tokens. */
+  readonly stops: readonly Stop[];
+  readonly includeStop: boolean;
+  readonly engine: EngineSampling;
+  readonly embeddingBias: Float32Array | undefined;
+  readonly detokenize: boolean;
+  readonly skipSpecialTokens: boolean;
+  readonly spacesBetweenSpecialTokens: boolean;
+  /** How many log-probabilities per token; 0: none. */
+  readonly logProbs: number;
+}
+
+export interface SamplingContext {
+  readonly tokenizer: Tokenizer;
+  readonly vocabSize: number;
+  readonly facts: TrtllmServeProfile;
+  readonly torch: TorchPath;
+}
+
+type Common = CompletionRequest | ChatRequest;
+interface Own {
+  readonly maxTokens: bigint | undefined;
+  readonly logProbs: bigint;
+  readonly detokenize: boolean;
+}
+
+export function completionSampling(request: CompletionRequest, context: SamplingContext): SamplingParams {
+  return sampling(request, context, {
+    maxTokens: request.max_tokens,
+    logProbs: request.logprobs ?? 0n,
+    detokenize: request.detokenize,
+  });
+}
+
+export function chatSampling(request: ChatRequest, context: SamplingContext): SamplingParams {
+  const top = request.top_logprobs ?? 0n;
+  return sampling(request, context, {
+    maxTokens: request.max_completion_tokens,
+    logProbs: request.logprobs !== true ? 0n : top === 0n ? 1n : top,
+    detokenize: true,
+  });
+}
+
+function sampling(request: Common, context: SamplingContext, own: Own): SamplingParams {
+  const { tokenizer, torch } = context;
+  if (request.n > 1n && !context.facts.severalChoices.value)
+    throw new RequestFailure('Multiple response is not supported in PyTorch workflow');
+  refuseFormat(request.response_format, context.facts.jsonSchema.value);
+  const embeddingBias = embeddingBiasOf(request.logit_bias, context.vocabSize);
+  const temperature = request.temperature ?? 1;
+  const topP = request.top_p ?? 1;
+  const topK = Number(request.top_k);
+  const greedy = !request.use_beam_search && (temperature === 0 || topP === 0 || topK === 1);
+  refuseValues({ temperature, topP, topK, greedy, n: request.n, bestOf: request.best_of ?? 0n });
+  const penalties = torch.appliesPenalties.value
+    ? {
+        repetitionPenalty: request.repetition_penalty,
+        presencePenalty: request.presence_penalty ?? 0,
+        frequencyPenalty: request.frequency_penalty ?? 0,
+      }
+    : {};
+  return {
+    maxTokens: own.maxTokens === undefined ? undefined : Number(own.maxTokens),
+    minTokens: Number(request.min_tokens),
+    endId: request.ignore_eos ? -1 : (tokenizer.eosId ?? -1),
+    stops: stopsOf(request, tokenizer),
+    includeStop: request.include_stop_str_in_output,
+    engine: {
+      ...(greedy ? { topK: 1 } : { temperature, topP, ...(topK > 0 ? { topK } : {}) }),
+      ...(request.seed === undefined ? {} : { seed: BigInt.asUintN(64, request.seed) }),
+      ...penalties,
+    },
+    embeddingBias,
+    detokenize: own.detokenize,
+    skipSpecialTokens: request.skip_special_tokens,
+    spacesBetweenSpecialTokens: request.spaces_between_special_tokens,
+    logProbs: Number(own.logProbs),
+  };
+}
+
+interface Values {
+  readonly temperature: number;
+  readonly topP: number;
+  readonly topK: number;
+  readonly greedy: boolean;
+  readonly n: bigint;
+  /** 0 is not set, as in Python's `or`. */
+  readonly bestOf: bigint;
+}
+
+function refuseValues({ temperature, topP, topK, greedy, n, bestOf }: Values): void {
+  if (topP < 0 || topP > 1) throw new RequestFailure(`require 0 <= top_p <= 1, got top_p=${pythonFloat(topP)}`);
+  if (topK < 0) throw new RequestFailure(`require top_k >= 0, got top_k=${topK}`);
+  if (temperature < 0) throw new RequestFailure(`require temperature >= 0, got temperature=${pythonFloat(temperature)}`);
+  const best = bestOf === 0n ? n : bestOf;
+  if (best < n) throw new RequestFailure(`best_of (${best}) cannot be less than n (${n})`);
+  if (best > 1n && greedy) {
+    throw new RequestFailure(
+      `Greedy decoding in the LLM API does not allow multiple returns. Please set to best_of=1, got best_of=${best}. Please set to best_of=1 or set an environment variable TLLM_ALLOW_N_GREEDY_DECODING=1 to allow best_of > 1 under the greedy decoding.`,
+    );
+  }
+  // This engine's own: it draws one answer, so that the best of several cannot be found (differences.ts).
+  if (best > 1n) throw new RequestFailure('n and best_of above 1 are not supported by this engine');
+}
+
+function refuseFormat(format: Common['response_format'], withJsonSchema: boolean): void {
+  if (format === undefined) return;
+  const missing = (field: string) =>
+    `response_format.${field} is required for response_format.type == ${pythonRepr(format.type)}, but got None.`;
+  if (format.type === 'json' && format.schema === undefined) {
+    throw new RequestFailure(withJsonSchema ? missing('schema') : "The 'schema' field is required when response_format.type is 'json'.");
+  }
+  if (format.type === 'json_schema' && format.json_schema === undefined) throw new RequestFailure(missing('json_schema'));
+}
+
+function embeddingBiasOf(biases: ReadonlyMap<string, number> | undefined, vocabSize: number): Float32Array | undefined {
+  if (biases === undefined) return undefined;
+  const bias = new Float32Array(vocabSize);
+  for (const [key, value] of biases) {
+    if (!/^\s*[-+]?[0-9]+(?:_[0-9]+)*\s*$/.test(key))
+      throw new RequestFailure(`Invalid logit_bias key '${key}': must be a valid integer token ID`);
+    const id = Number(key.replaceAll('_', ''));
+    if (id < 0 || id >= vocabSize) throw new RequestFailure(`Token ID ${id} out of vocabulary range [0, ${vocabSize})`);
+    bias[id] = value;
+  }
+  return bias;
+}
+
+function stopsOf(request: Common, tokenizer: Tokenizer): Stop[] {
+  const { stop } = request;
+  const texts = stop === undefined ? [] : typeof stop === 'string' ? [stop] : stop;
+  return [
+    ...(request.stop_token_ids ?? []).map((id) => ({ reason: Number(id), ids: [Number(id)] })),
+    ...texts.map((reason) => ({ reason, ids: tokenizer.encode(reason, { addSpecialTokens: false }) })),
+  ];
+}
