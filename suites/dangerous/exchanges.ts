@@ -39,13 +39,16 @@ export const EXCHANGES: readonly DangerousExchange[] = [
   {
     id: 'grpc-error-metadata',
     statement: 'Streams with the metadata triton_grpc_error, whose model answers with an error, end with its status every time.',
-    known: 'tritonserver 2.49, 2.50 and 2.51 end with signal 11 after 3 to 83 of them',
+    known:
+      'tritonserver 2.49, 2.50 and 2.51 end with signal 11 after 3 to 83 of them, soonest where the error comes without the final flag',
     thread: 'https://github.com/triton-inference-server/server/issues/7368',
     times: 40,
     async send(lab) {
       using client = new PlainGrpc(lab.parts.endpoints.grpc);
-      // The model of the last step before the engine refuses it: an error of a model, not of the request.
+      // An error of a model, not of the request; tensorrt_llm_bls says it without the final flag and closes afterwards.
+      const model = lab.served(['bls']).length > 0 ? 'tensorrt_llm_bls' : 'ensemble';
       const request = ensemble('', 4, [], {
+        model,
         inputs: [bytes('text_input', [1, 1], [Uint8Array.of(0xff)]), int32('max_tokens', [1, 1], [4])],
       });
       const reply = await client.stream([inferMessage(request)], lab.parts.deadlineMs, { triton_grpc_error: 'true' });
