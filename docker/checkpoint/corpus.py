@@ -199,14 +199,6 @@ def groups(seed, count):
         yield group(r, draw_kind(r))
 
 
-def render(messages, generation=False):
-    """The prompt form, written out by hand; it must equal the chat template of the tokenizer."""
-    parts = ["<|bos|>"]
-    for m in messages:
-        parts.append(f"<|{m['role']}|>{m['content'].strip()}" + ("<|eos|>" if m["role"] == "assistant" else ""))
-    return "".join(parts) + ("<|assistant|>" if generation else "")
-
-
 def prompts(seed, per_kind):
     """Prompts without answers, `per_kind` different ones of each kind at most; stories are cut at a random character."""
     r = random.Random(seed)

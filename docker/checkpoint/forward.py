@@ -3,9 +3,24 @@ import json
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import load_file
 
-EOS = 1
+
+def load_weights(path):
+    """The tensors of a .safetensors file; bfloat16, which numpy does not have, as float32."""
+    data = path.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    weights = {}
+    for name, entry in json.loads(data[8:start]).items():
+        if name != "__metadata__":
+            begin, end = entry["data_offsets"]
+            raw = data[start + begin:start + end]
+            if entry["dtype"] == "BF16":
+                values = (np.frombuffer(raw, "<u2").astype(np.uint32) << 16).view(np.float32)
+            else:
+                assert entry["dtype"] == "F32", name
+                values = np.frombuffer(raw, "<f4")
+            weights[name] = values.reshape(entry["shape"])
+    return weights
 
 
 class Forward:
@@ -14,9 +29,10 @@ class Forward:
     def __init__(self, folder, weights=None, dtype=np.float64):
         folder = Path(folder)
         self.config = json.loads((folder / "config.json").read_text("utf-8"))
-        loaded = weights if weights is not None else load_file(folder / "model.safetensors")
+        loaded = weights if weights is not None else load_weights(folder / "model.safetensors")
         self.w = {k: v.astype(dtype) for k, v in loaded.items()}
         c = self.config
+        self.eos = c["eos_token_id"]
         self.heads, self.kv = c["num_attention_heads"], c["num_key_value_heads"]
         self.size = c["head_dim"]
         self.eps = dtype(c["rms_norm_eps"])
@@ -70,7 +86,7 @@ class Forward:
         while len(steps) < limit:
             state = self.hidden(new, cache)[-1]
             steps.append(pick(self.w["model.embed_tokens.weight"] @ state) | {"hidden": state})
-            if steps[-1]["id"] == EOS:
+            if steps[-1]["id"] == self.eos:
                 break
             new = [steps[-1]["id"]]
         return steps

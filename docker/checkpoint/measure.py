@@ -10,10 +10,10 @@ import json
 import platform
 
 import numpy as np
-from tokenizers import Tokenizer, pre_tokenizers
+from tokenizers import Tokenizer
 
 import corpus
-from forward import EOS, Forward
+from forward import Forward
 
 LIMIT = 64
 PER_KIND = 60
@@ -27,22 +27,13 @@ def lines(items):
     return "[\n" + ",\n".join(json.dumps(i, ensure_ascii=False) for i in items) + "\n]"
 
 
-def byte_map():
-    """The byte of every symbol of the byte-level alphabet."""
-    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    rest = [b for b in range(256) if b not in plain]
-    table = {chr(b): b for b in plain} | {chr(256 + i): b for i, b in enumerate(rest)}
-    assert set(table) == set(pre_tokenizers.ByteLevel.alphabet())
-    return table
-
-
-def split_tokens(tokens, table):
+def split_tokens(kind, tokens):
     """How many of the tokens hold only a part of some character's bytes."""
     owner, data = [], bytearray()
     for index, token in enumerate(tokens):
-        for symbol in token:
+        for byte in kind.token_bytes(token):
             owner.append(index)
-            data.append(table[symbol])
+            data.append(byte)
     parts, start = set(), 0
     for end in range(1, len(data) + 1):
         if end == len(data) or data[end] & 0xC0 != 0x80:
@@ -53,25 +44,25 @@ def split_tokens(tokens, table):
     return len(parts)
 
 
-def prompt_ids(tokenizer, item):
+def prompt_ids(kind, tokenizer, item):
     """Ids of a prompt: chat text carries its own BOS, raw text gets one."""
     if "text" in item:
         return tokenizer.encode(item["text"]).ids
-    return tokenizer.encode(corpus.render(item["messages"], True), add_special_tokens=False).ids
+    return tokenizer.encode(kind.render(item["messages"], True), add_special_tokens=False).ids
 
 
-def observe(model, tokenizer, item, pairs, table):
+def observe(kind, model, tokenizer, item, pairs):
     """Answer one prompt and note everything that is counted or tagged."""
-    steps = model.greedy(prompt_ids(tokenizer, item), LIMIT + 1)
-    ended = steps[-1]["id"] == EOS
-    ids = [s["id"] for s in steps if s["id"] != EOS][:LIMIT]
+    steps = model.greedy(prompt_ids(kind, tokenizer, item), LIMIT + 1)
+    ended = steps[-1]["id"] == model.eos
+    ids = [s["id"] for s in steps if s["id"] != model.eos][:LIMIT]
     hits = []
     for step in steps[:LIMIT]:
         for p in pairs:
             if {step["id"], step["runnerUp"]} == {p["low"], p["high"]}:
                 hits.append((p["epsilon"], step["id"], step["margin"]))
     return {"item": item, "ids": ids, "ended": ended, "hits": hits,
-            "split": split_tokens([tokenizer.id_to_token(i) for i in ids if i > 5], table),
+            "split": split_tokens(kind, [tokenizer.id_to_token(i) for i in ids if i >= len(kind.specials)]),
             "plain": [s["margin"] for s in steps[:LIMIT]
                       if not any({s["id"], s["runnerUp"]} == {p["low"], p["high"]} for p in pairs)]}
 
@@ -113,20 +104,20 @@ def share(part, whole):
     return round(part / whole, 4)
 
 
-def main(here, training, pairs):
-    folder = here / "tiny"
+def main(kind, training, pairs):
+    folder = kind.folder
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    model, table = Forward(folder), byte_map()
-    seen = [observe(model, tokenizer, item, pairs, table) for item in corpus.prompts(training["seed"] + 2, PER_KIND)]
+    model = Forward(folder)
+    seen = [observe(kind, model, tokenizer, item, pairs) for item in corpus.prompts(training["seed"] + 2, PER_KIND)]
     plan = choose(seen)
-    (here / "tiny" / "prompts.json").write_text(lines(p for _, p in plan) + "\n", "utf-8")
+    (folder / "prompts.json").write_text(lines(p for _, p in plan) + "\n", "utf-8")
 
     single = Forward(folder, dtype=np.float32)
     flips = collections.Counter()
     for s, _ in plan:
-        other = [t["id"] for t in single.greedy(prompt_ids(tokenizer, s["item"]), LIMIT) if t["id"] != EOS]
+        other = [t["id"] for t in single.greedy(prompt_ids(kind, tokenizer, s["item"]), LIMIT) if t["id"] != model.eos]
         if other != s["ids"]:
-            at = next(i for i, (a, b) in enumerate(zip(other + [EOS], s["ids"] + [EOS], strict=False)) if a != b)
+            at = next(i for i, (a, b) in enumerate(zip(other + [model.eos], s["ids"] + [model.eos], strict=False)) if a != b)
             pair = next((p for p in pairs if {other[at], s["ids"][at]} == {p["low"], p["high"]}), None)
             flips[str(pair["epsilon"]) if pair else "other"] += 1
 
@@ -168,5 +159,5 @@ def main(here, training, pairs):
                  "tags": dict(collections.Counter(f"twin {p['twin']:g}" if t == "twin" else t
                                                   for _, p in plan for t in ("twin", *TAG_GOALS) if t in p))},
     }
-    (here / "behaviour.json").write_text(json.dumps(behaviour, ensure_ascii=False, indent=2) + "\n", "utf-8")
+    (folder / "behaviour.json").write_text(json.dumps(behaviour, ensure_ascii=False, indent=2) + "\n", "utf-8")
     print(json.dumps(behaviour["measured"] | behaviour["plan"], indent=1))

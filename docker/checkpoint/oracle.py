@@ -1,8 +1,12 @@
-"""Write oracle/: literals for the project's tests, made by implementations the project does not contain.
+"""Write oracle/NAME/: literals for the project's tests, made by implementations the project does not contain.
+
+    python oracle.py tiny
+    python oracle.py tiny-spm
 
 greedy.json comes from Hugging Face transformers in float64 throughout and is compared with
 forward.py; chat.json from apply_chat_template; tokenizer.json from the Python tokenizers.
 """
+import argparse
 import json
 import random
 from importlib.metadata import version
@@ -14,13 +18,14 @@ from tokenizers import Tokenizer
 from transformers import AutoTokenizer, LlamaForCausalLM
 from transformers.models.llama import modeling_llama
 
-from corpus import KINDS, TWINS, render
-from forward import EOS, Forward, pick
+import corpus
+from forward import Forward, pick
+from kinds import KINDS
 from measure import lines
 
 HERE = Path(__file__).resolve().parent
 SEED = 7
-RAW = ["", "Hello", "été 🐱 猫", "The red, blue", "To be, or not to be: that is the question.", "x<|eos|>y", "<|user|>Hush."]
+RAW = ["", "Hello", "été 🐱 猫", "The red, blue", "To be, or not to be: that is the question."]
 
 
 def norm64(self, x):
@@ -57,55 +62,60 @@ def load64(folder):
 
 
 @torch.inference_mode()
-def greedy64(model, ids, limit):
+def greedy64(model, ids, limit, eos):
     """Greedy decoding without a cache: every step runs over the whole sequence again."""
     ids, steps = list(ids), []
     while len(steps) < limit:
         logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1]
         steps.append(pick(logits.numpy()))
         assert steps[-1]["id"] == int(logits.argmax())
-        if steps[-1]["id"] == EOS:
+        if steps[-1]["id"] == eos:
             break
         ids.append(steps[-1]["id"])
     return steps
 
 
-def selection(plan):
+def raw_texts(kind):
+    """Texts outside the grammar, two of them with special tokens written out."""
+    return [*RAW, f"x{kind.eos}y", kind.marks["user"][0] + "Hush."]
+
+
+def selection(kind, plan):
     """Sixty (prompt, special tokens?) pairs of all kinds; kinds with twins are taken more often."""
-    twin_kinds = {t["kind"] for t in TWINS}
-    for kind in KINDS:
-        goal = 9 if kind == "story" else 4 if kind in twin_kinds else 2
-        of = [p for p in plan if p["kind"] == kind]
+    twin_kinds = {t["kind"] for t in corpus.TWINS}
+    for name in corpus.KINDS:
+        goal = 9 if name == "story" else 4 if name in twin_kinds else 2
+        of = [p for p in plan if p["kind"] == name]
         of.sort(key=lambda p: -("twin" in p) - ("split" in p))
         for p in of[:goal]:
-            yield kind, (p["text"], True) if kind == "story" else (render(p["messages"], True), False)
-    for text in RAW:
+            yield name, (p["text"], True) if name == "story" else (kind.render(p["messages"], True), False)
+    for text in raw_texts(kind):
         yield "raw", (text, True)
 
 
-def greedy_cases(tokenizer, plan):
+def greedy_cases(kind, tokenizer, plan):
     """All cases, and the largest difference of a log-probability or margin between the two implementations."""
-    first, second = load64(HERE / "tiny"), Forward(HERE / "tiny")
+    first, second = load64(kind.folder), Forward(kind.folder)
     cases, worst = [], 0.0
-    for index, (kind, (prompt, specials)) in enumerate(selection(plan)):
+    for index, (name, (prompt, specials)) in enumerate(selection(kind, plan)):
         ids = tokenizer.encode(prompt, add_special_tokens=specials).ids
-        limit = 100 if kind == "sing" else (1, 2, 3, 5, 8)[index // 6 % 5] if index % 6 == 5 else 64
-        steps, check = greedy64(first, ids, limit), second.greedy(ids, limit)
+        limit = 100 if name == "sing" else (1, 2, 3, 5, 8)[index // 6 % 5] if index % 6 == 5 else 64
+        steps, check = greedy64(first, ids, limit, second.eos), second.greedy(ids, limit)
         assert [s["id"] for s in steps] == [s["id"] for s in check], prompt
         assert [s["runnerUp"] for s in steps] == [s["runnerUp"] for s in check], prompt
         worst = max([worst] + [abs(a[k] - b[k]) for a, b in zip(steps, check, strict=True)
                               for k in ("logProb", "margin")])
-        out = [s["id"] for s in steps if s["id"] != EOS]
+        out = [s["id"] for s in steps if s["id"] != second.eos]
         cases.append({
-            "kind": kind, "prompt": prompt, "addSpecialTokens": specials, "promptIds": ids, "maxTokens": limit,
-            "outputIds": out, "endedByEos": steps[-1]["id"] == EOS,
+            "kind": name, "prompt": prompt, "addSpecialTokens": specials, "promptIds": ids, "maxTokens": limit,
+            "outputIds": out, "endedByEos": steps[-1]["id"] == second.eos,
             "text": tokenizer.decode(out, skip_special_tokens=True),
             "logProbs": [s["logProb"] for s in steps], "margins": [s["margin"] for s in steps],
             "runnerUps": [s["runnerUp"] for s in steps]})
     return cases, worst
 
 
-def chat_cases(auto, tokenizer):
+def chat_cases(kind, auto, tokenizer):
     """Eight conversations through the chat template."""
     def m(*turns):
         return [{"role": role, "content": text} for role, text in turns]
@@ -118,7 +128,7 @@ def chat_cases(auto, tokenizer):
         m(("user", "  Say été two times.\n")),
         m(("user", "Hush."), ("assistant", ""), ("user", "Which way to Łódź?")),
         m(("user", "Göran went to São Paulo on Friday. Where is Göran?"), ("assistant", "Göran is in São Paulo.")),
-        m(("system", "\tBe kind. "), ("user", "a<|eos|>b <|user|> 👩‍👩‍👧 e\u0301\u00a0")),
+        m(("system", "\tBe kind. "), ("user", f"a{kind.eos}b {kind.marks['user'][0]} 👩‍👩‍👧 e\u0301\u00a0")),
     ]
     cases = []
     for messages in talks:
@@ -126,62 +136,70 @@ def chat_cases(auto, tokenizer):
         for name, generation in (("plain", False), ("generation", True)):
             text = auto.apply_chat_template(messages, tokenize=False, add_generation_prompt=generation)
             ids = auto.apply_chat_template(messages, tokenize=True, add_generation_prompt=generation, return_dict=False)
-            assert text == render(messages, generation)
+            assert text == kind.render(messages, generation)
             assert ids == tokenizer.encode(text, add_special_tokens=False).ids
             case[name] = {"text": text, "ids": ids}
         cases.append(case)
     return cases
 
 
-def random_text(r):
+def random_text(kind, r):
     """A short string from a mixture of scripts, controls and special tokens."""
     ranges = [(32, 126), (32, 126), (0xA0, 0x17F), (0x300, 0x36F), (0x370, 0x5FF), (0x900, 0x97F), (0x3040, 0x30FF),
               (0x4E00, 0x9FFF), (0xAC00, 0xD7A3), (0x1F300, 0x1FAFF), (0xFE00, 0xFE0F), (0x2000, 0x206F), (0, 31),
               (0x10000, 0x1FFFF), (0xE0000, 0xE007F), (0xE000, 0xFFFD)]
-    words = ["<|eos|>", "<|bos|>", "<|user|>", " red", "Heads", "\r\n", "  ", "don't",
+    words = [kind.eos, kind.bos, kind.marks["user"][0], " red", "Heads", "\r\n", "  ", "don't",
              "🐱", "👨‍👩‍👧", "\ufffd", "猫", "«", "12345"]
     return "".join(r.choice(words) + r.choice(["", " "]) if r.random() < 0.3 else
                    "".join(chr(r.randint(*span)) for _ in range(r.randint(1, 5)))
                    for span in (r.choice(ranges) for _ in range(r.randint(0, 8))))
 
 
-def tokenizer_cases(tokenizer):
-    """Two hundred random strings, encoded and decoded both ways."""
-    r = random.Random(SEED)
+def tokenizer_cases(kind, tokenizer):
+    """Two hundred random strings, encoded and decoded both ways, and a slice of each that may cut characters."""
+    r, cut = random.Random(SEED), random.Random(SEED + 1)
     for _ in range(200):
-        text = random_text(r)
+        text = random_text(kind, r)
         special = tokenizer.encode(text).ids
+        begin, end = sorted(cut.choices(range(len(special) + 1), k=2))
         yield {"text": text, "ids": tokenizer.encode(text, add_special_tokens=False).ids, "idsWithSpecials": special,
                "decoded": tokenizer.decode(special, skip_special_tokens=False),
-               "decodedSkippingSpecials": tokenizer.decode(special, skip_special_tokens=True)}
+               "decodedSkippingSpecials": tokenizer.decode(special, skip_special_tokens=True),
+               "slice": [begin, end], "decodedSlice": tokenizer.decode(special[begin:end], skip_special_tokens=True)}
 
 
-def save(name, header, cases):
+def save(kind, name, header, cases):
     """Write a header line by line and one case per line."""
     head = json.dumps(header, ensure_ascii=False, indent=2)[:-2]
-    (HERE / "oracle" / name).write_text(f'{head},\n  "cases": {lines(cases)}\n}}\n', "utf-8")
+    (HERE / "oracle" / kind.name / name).write_text(f'{head},\n  "cases": {lines(cases)}\n}}\n', "utf-8")
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checkpoint", choices=KINDS)
+    kind = KINDS[parser.parse_args().checkpoint]
     torch.set_num_threads(1)
-    (HERE / "oracle").mkdir(exist_ok=True)
-    tokenizer = Tokenizer.from_file(str(HERE / "tiny" / "tokenizer.json"))
-    auto = AutoTokenizer.from_pretrained(HERE / "tiny")
-    for text in RAW:
+    # transformers asks at every step; where CUDA's libraries are stand-ins, asking them crashes.
+    if not torch.cuda.is_available():
+        torch.cuda.is_current_stream_capturing = lambda: False
+    (HERE / "oracle" / kind.name).mkdir(exist_ok=True, parents=True)
+    tokenizer = Tokenizer.from_file(str(kind.folder / "tokenizer.json"))
+    auto = AutoTokenizer.from_pretrained(kind.folder)
+    for text in raw_texts(kind):
         assert auto(text)["input_ids"] == tokenizer.encode(text).ids, text
     versions = {n: version(n) for n in ("torch", "transformers", "tokenizers", "numpy")}
-    behaviour = json.loads((HERE / "behaviour.json").read_text("utf-8"))
-    plan = json.loads((HERE / "tiny" / "prompts.json").read_text("utf-8"))
-    cases, worst = greedy_cases(tokenizer, plan)
-    save("greedy.json", {
+    behaviour = json.loads((kind.folder / "behaviour.json").read_text("utf-8"))
+    plan = json.loads((kind.folder / "prompts.json").read_text("utf-8"))
+    cases, worst = greedy_cases(kind, tokenizer, plan)
+    save(kind, "greedy.json", {
         "about": "transformers, float64 throughout, no cache; outputIds leave out EOS, the other lists include its step; "
                  "maxTokens counts EOS",
         "versions": versions, "sha256": behaviour["sha256"], "maxAbsDifferenceToNumpy": worst}, cases)
-    save("chat.json", {"about": "apply_chat_template without (plain) and with generation prompt",
-                       "versions": versions, "sha256": behaviour["sha256"]}, chat_cases(auto, tokenizer))
-    save("tokenizer.json", {"about": "Python tokenizers on random strings; decoded from idsWithSpecials",
-                            "versions": versions, "seed": SEED, "sha256": behaviour["sha256"]},
-         tokenizer_cases(tokenizer))
+    save(kind, "chat.json", {"about": "apply_chat_template without (plain) and with generation prompt",
+                             "versions": versions, "sha256": behaviour["sha256"]}, chat_cases(kind, auto, tokenizer))
+    save(kind, "tokenizer.json", {"about": "Python tokenizers on random strings; decoded from idsWithSpecials",
+                                  "versions": versions, "seed": SEED, "sha256": behaviour["sha256"]},
+         tokenizer_cases(kind, tokenizer))
     margins = np.concatenate([c["margins"] for c in cases])
     print(len(cases), "cases", len(margins), "steps", "worst", worst, "exact ties", int((margins == 0).sum()))
 

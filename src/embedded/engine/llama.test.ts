@@ -3,13 +3,17 @@ import { readCheckpoint } from './checkpoint.ts';
 import { createLlamaEngine } from './index.ts';
 import { createKvStore } from './kv-store.ts';
 import { createLlama } from './llama.ts';
-import { answer, CHECKPOINT, makeRequest, ORACLE } from './testing.ts';
+import { answer, CHECKPOINT, EOS, makeRequest, oracleOf } from './testing.ts';
 
-test('ids and log-probabilities are those of transformers in float64', async () => {
-  const engine = createLlamaEngine({ checkpoint: CHECKPOINT, reuse: false });
-  expect(ORACLE.length).toBeGreaterThan(50);
-  for (const { promptIds, maxTokens, outputIds, endedByEos, logProbs, prompt } of ORACLE) {
-    const got = await answer(engine, makeRequest(promptIds, { maxTokens, wantLogProbs: true }));
+test.each([
+  ['tiny', EOS],
+  ['tiny-spm', 2],
+] as const)('ids and log-probabilities of %s are those of transformers in float64', async (name, endId) => {
+  const { checkpoint, cases } = oracleOf(name);
+  const engine = createLlamaEngine({ checkpoint, reuse: false });
+  expect(cases.length).toBeGreaterThan(50);
+  for (const { promptIds, maxTokens, outputIds, endedByEos, logProbs, prompt } of cases) {
+    const got = await answer(engine, makeRequest(promptIds, { maxTokens, endId, wantLogProbs: true }));
     expect(got.ids, prompt).toEqual(outputIds);
     expect(got.finish, prompt).toBe(endedByEos ? 'eos' : 'length');
     expect(got.logProbs).toHaveLength(outputIds.length);
@@ -41,7 +45,7 @@ test('cutting a prompt into calls of 1, 3 or 8 rows, over any blocks, gives bitw
 
 test('the twin tokens of epsilon 0 have bitwise equal logits, and those of 1e-2 do not', async () => {
   const engine = createLlamaEngine({ checkpoint: CHECKPOINT });
-  // Ids of " red"/" blue" and " left"/" right": docker/checkpoint/behaviour.json, "twins".
+  // Ids of " red"/" blue" and " left"/" right": docker/checkpoint/tiny/behaviour.json, "twins".
   const got = await answer(engine, makeRequest([0, 4, 80, 5], { maxTokens: 4, endId: -1, wantLogits: true }));
   for (const { logits } of got.steps) {
     expect(logits[0]![318]).toBe(logits[0]![320]);

@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import type { Engine, EngineFinish, EngineHandle, EngineRequest, EngineStep } from './types.ts';
 
-export const CHECKPOINT = new URL('../../../docker/checkpoint/tiny', import.meta.url).pathname;
+const CHECKPOINTS = new URL('../../../docker/checkpoint/', import.meta.url).pathname;
+export const CHECKPOINT = `${CHECKPOINTS}tiny`;
 export const EOS = 1;
 
-/** A case of docker/checkpoint/oracle/greedy.json: transformers in float64. `logProbs` has the EOS step too. */
+/** A case of docker/checkpoint/oracle/NAME/greedy.json: transformers in float64. `logProbs` has the EOS step too. */
 export interface OracleCase {
   readonly prompt: string;
   readonly promptIds: readonly number[];
@@ -16,11 +17,13 @@ export interface OracleCase {
   readonly margins: readonly number[];
 }
 
-export const ORACLE = (
-  JSON.parse(readFileSync(new URL('../../../docker/checkpoint/oracle/greedy.json', import.meta.url), 'utf8')) as {
-    readonly cases: readonly OracleCase[];
-  }
-).cases;
+/** Folder and literals of one committed checkpoint. */
+export function oracleOf(name: string): { readonly checkpoint: string; readonly cases: readonly OracleCase[] } {
+  const file = JSON.parse(readFileSync(`${CHECKPOINTS}oracle/${name}/greedy.json`, 'utf8')) as { readonly cases: readonly OracleCase[] };
+  return { checkpoint: CHECKPOINTS + name, cases: file.cases };
+}
+
+export const ORACLE = oracleOf('tiny').cases;
 
 export function makeRequest(promptIds: readonly number[], changes: Partial<EngineRequest> = {}): EngineRequest {
   return {

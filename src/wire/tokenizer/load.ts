@@ -1,36 +1,37 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Template } from '@huggingface/jinja';
-import { Tokenizer as Inner } from '@huggingface/tokenizers';
 import { LockstepError } from '#core/errors/index.ts';
 import { sha256 } from '#core/hash/index.ts';
 import type { ChatMessage } from '#core/request/index.ts';
-import { streamDecoder } from './stream.ts';
-import type { Tokenizer } from './types.ts';
+import { tokenDecoder } from './decode.ts';
+import { encoder } from './encode.ts';
 import { refuseInexact } from './exactness.ts';
+import { streamDecoder } from './stream.ts';
+import type { TokenizerJson } from './tokenizer-json.ts';
+import type { Tokenizer } from './types.ts';
 
 /**
  * Loads a Hugging Face tokenizer folder (tokenizer.json and tokenizer_config.json).
  *
- * The inner library is exact on byte-level BPE (docs/decisions/003-tokenizer.md); what it does not do exactly is
- * refused by name here, never silently wrong.
+ * Ids and texts are those of the Rust library (docs/decisions/003-tokenizer.md); a tokenizer for which that is not known
+ * is refused by name, never silently wrong.
  *
  * Errors: `tokenizer-missing`, `tokenizer-malformed`, `tokenizer-inexact`.
  */
 export function loadTokenizer(dir: string): Tokenizer {
-  const json = readJson(dir, 'tokenizer.json');
-  const config = existsSync(join(dir, 'tokenizer_config.json')) ? readJson(dir, 'tokenizer_config.json') : { value: {}, hash: '' };
-  refuseInexact(dir, json.value);
-  let inner: Inner;
+  const { value, hash } = readJson(dir, 'tokenizer.json');
+  const config = existsSync(join(dir, 'tokenizer_config.json')) ? readJson(dir, 'tokenizer_config.json').value : {};
+  const json = value as unknown as TokenizerJson;
+  refuseInexact(dir, json);
   try {
-    inner = new Inner(json.value, config.value);
+    return makeTokenizer(dir, hash, json, config);
   } catch (thrown) {
     throw new LockstepError('tokenizer-malformed', `${join(dir, 'tokenizer.json')}: ${(thrown as Error).message}`, {
       hint: 'Check that the file is a Hugging Face fast tokenizer; open it with the Python package `tokenizers` to compare.',
       cause: thrown,
     });
   }
-  return wrap(dir, json.hash, inner, config.value);
 }
 
 interface TokenizerConfig {
@@ -38,8 +39,12 @@ interface TokenizerConfig {
   readonly [special: string]: unknown;
 }
 
-function wrap(dir: string, hash: string, inner: Inner, config: TokenizerConfig): Tokenizer {
-  const vocab = inner.get_vocab(true);
+function makeTokenizer(dir: string, hash: string, json: TokenizerJson, config: TokenizerConfig): Tokenizer {
+  const added = json.added_tokens ?? [];
+  const ids = new Map([...Object.entries(json.model.vocab), ...added.map(({ content, id }) => [content, id] as const)]);
+  const special = new Set(added.filter((token) => token.special === true).map((token) => token.content));
+  const encode = encoder(json);
+  const decoder = tokenDecoder(json);
   const specialText = (name: string): string | undefined => {
     const value = config[name];
     if (typeof value === 'string') return value;
@@ -47,10 +52,9 @@ function wrap(dir: string, hash: string, inner: Inner, config: TokenizerConfig):
   };
   const idOf = (name: string): number | undefined => {
     const text = specialText(name);
-    return text === undefined ? undefined : inner.token_to_id(text);
+    return text === undefined ? undefined : ids.get(text);
   };
-  const specialIds = new Set<number>();
-  for (const [id, token] of inner.get_added_tokens_decoder()) if (token.special) specialIds.add(id);
+  const isShown = (token: string): boolean => !special.has(token);
 
   let template: Template | undefined;
   const chatTemplate = (): Template => {
@@ -64,22 +68,20 @@ function wrap(dir: string, hash: string, inner: Inner, config: TokenizerConfig):
     return template;
   };
 
-  const tokenizer: Tokenizer = {
+  return {
     dir,
     hash,
-    vocabSize: Math.max(...vocab.values()) + 1,
+    vocabSize: Array.from(ids.values()).reduce((most, id) => Math.max(most, id), -1) + 1,
     bosId: idOf('bos_token'),
     eosId: idOf('eos_token'),
     padId: idOf('pad_token'),
-    specialIds,
-    encode: (text, { addSpecialTokens }) =>
-      text === '' && !addSpecialTokens ? [] : [...inner.encode(text, { add_special_tokens: addSpecialTokens }).ids],
-    // The library throws on an empty list, and tidies spaces unless it is told not to.
-    decode: (ids, { skipSpecialTokens = true } = {}) =>
-      ids.length === 0
-        ? ''
-        : inner.decode(Array.from(ids), { skip_special_tokens: skipSpecialTokens, clean_up_tokenization_spaces: false }),
-    tokenText: (id) => inner.id_to_token(id),
+    specialIds: new Set(added.filter((token) => special.has(token.content)).map((token) => token.id)),
+    encode: (text, { addSpecialTokens }) => encode(text, addSpecialTokens),
+    decode: (list, { skipSpecialTokens = true } = {}) => {
+      const tokens = Array.from(list, (id) => decoder.tokenOf(id)).filter((token) => token !== undefined);
+      return decoder.decode(skipSpecialTokens ? tokens.filter(isShown) : tokens);
+    },
+    tokenText: (id) => decoder.tokenOf(id),
     applyChatTemplate: (messages: readonly ChatMessage[], { addGenerationPrompt, template: given, variables }) => {
       try {
         return (given === undefined ? chatTemplate() : new Template(given)).render({
@@ -97,9 +99,8 @@ function wrap(dir: string, hash: string, inner: Inner, config: TokenizerConfig):
         });
       }
     },
-    stream: (options) => streamDecoder((ids) => tokenizer.decode(ids, options)),
+    stream: ({ skipSpecialTokens = true } = {}) => streamDecoder(decoder, (token) => !skipSpecialTokens || isShown(token)),
   };
-  return tokenizer;
 }
 
 function readJson(dir: string, file: string): { value: Record<string, unknown>; hash: string } {
@@ -108,10 +109,7 @@ function readJson(dir: string, file: string): { value: Record<string, unknown>; 
   try {
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
-    throw new LockstepError('tokenizer-missing', `cannot read ${path}: ${(thrown as NodeJS.ErrnoException).code}`, {
-      hint: "Point --tokenizer at a folder with tokenizer.json. A slow tokenizer is converted by: python3 -c \"from transformers import AutoTokenizer; AutoTokenizer.from_pretrained('DIR').save_pretrained('DIR')\"",
-      cause: thrown,
-    });
+    throw missing(dir, path, thrown as NodeJS.ErrnoException);
   }
   try {
     const value: unknown = JSON.parse(text);
@@ -123,4 +121,21 @@ function readJson(dir: string, file: string): { value: Record<string, unknown>; 
       cause: thrown,
     });
   }
+}
+
+/** Files from which transformers makes a tokenizer.json. */
+const SLOW = [/\.model$/, /\.spm$/, /^vocab\.(json|txt)$/, /\.tiktoken$/];
+
+function missing(dir: string, path: string, cause: NodeJS.ErrnoException): LockstepError {
+  const error = (text: string, hint: string) => new LockstepError('tokenizer-missing', text, { hint, cause });
+  if (cause.code !== 'ENOENT' && cause.code !== 'ENOTDIR') return error(`cannot read ${path}: ${cause.code}`, 'Correct its permissions.');
+  if (!existsSync(dir)) return error(`${dir} does not exist`, 'Point --tokenizer, or --checkpoint, at a folder with tokenizer.json.');
+  if (!statSync(dir).isDirectory()) return error(`${dir} is not a folder`, 'Name the folder that tokenizer.json lies in.');
+  const slow = readdirSync(dir).find((file) => SLOW.some((name) => name.test(file)));
+  if (slow === undefined)
+    return error(`there is no tokenizer in ${dir}`, 'Point --tokenizer, or --checkpoint, at a folder with tokenizer.json.');
+  return error(
+    `${dir} has ${slow} and no tokenizer.json`,
+    `Convert it: python3 -c "from transformers import AutoTokenizer; AutoTokenizer.from_pretrained('${dir}').save_pretrained('${dir}')"`,
+  );
 }

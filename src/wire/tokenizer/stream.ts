@@ -1,3 +1,4 @@
+import type { TokenDecoder } from './decode.ts';
 import type { StreamDecoder } from './types.ts';
 
 const REPLACEMENT = '\uFFFD';
@@ -7,12 +8,13 @@ const REPLACEMENT = '\uFFFD';
  *
  * The window keeps the tokens of the last certain text in front of the new ones, because decoders may treat the first
  * token of a list differently (SentencePiece drops its leading space). The window method is the one of Hugging Face's
- * `DecodeStream` (tokenizers, `tokenizer/mod.rs`); joined pieces equal the decode of the whole list. A text that ends in
- * a true U+FFFD is held back until the next token or the end, since it looks the same as half a character.
+ * `DecodeStream` (tokenizers, `tokenizer/mod.rs`); joined pieces equal the decode of the whole list. Two things are held
+ * back: a text that ends in U+FFFD, since half a character looks the same, and a run of byte tokens until it ends, since
+ * one broken byte turns the whole run into U+FFFD (there `DecodeStream` fails, having given the text already).
  */
-export function streamDecoder(decode: (ids: number[]) => string): StreamDecoder {
-  let window: number[] = [];
-  /** How many ids at the start of the window are already given out. */
+export function streamDecoder(decoder: TokenDecoder, isShown: (token: string) => boolean): StreamDecoder {
+  let window: string[] = [];
+  /** How many tokens at the start of the window are already given out. */
   let given = 0;
   let prefix = '';
 
@@ -20,7 +22,7 @@ export function streamDecoder(decode: (ids: number[]) => string): StreamDecoder 
     const piece = text.slice(prefix.length);
     window = window.slice(given);
     given = window.length;
-    prefix = decode(window);
+    prefix = decoder.decode(window);
     return piece;
   };
 
@@ -28,15 +30,18 @@ export function streamDecoder(decode: (ids: number[]) => string): StreamDecoder 
     push(ids) {
       let out = '';
       for (let i = 0; i < ids.length; i++) {
-        window.push(ids[i] as number);
-        const text = decode(window);
+        const token = decoder.tokenOf(ids[i] as number);
+        if (token === undefined || !isShown(token)) continue;
+        window.push(token);
+        if (decoder.isOpen(token)) continue;
+        const text = decoder.decode(window);
         if (text.length > prefix.length && !text.endsWith(REPLACEMENT)) out += release(text);
       }
       return out;
     },
     flush() {
       if (given === window.length) return '';
-      return release(decode(window));
+      return release(decoder.decode(window));
     },
   };
 }
