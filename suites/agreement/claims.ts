@@ -8,7 +8,7 @@ import { requestOf } from '#checks/lab/plan.ts';
 import { law, servesCounts } from '#checks/laws/index.ts';
 import type { Mode, Request, RouteId } from '#core/request/index.ts';
 
-const TEXT: readonly RouteId[] = ['ensemble', 'bls', 'bls-accumulate', 'generate', 'openai-completions', 'openai-chat'];
+const TEXT: readonly RouteId[] = ['ensemble', 'bls', 'bls-accumulate', 'llmapi', 'generate', 'openai-completions', 'openai-chat'];
 
 /** Two lengths: answers that end by themselves, and answers that are cut. */
 function requests(lab: Lab, route: RouteId): Request[] {
@@ -92,7 +92,7 @@ const LAYERS: readonly Layer[] = [
   {
     id: 'finish-reason',
     statement: 'finish_reason says why the answer ended.',
-    routes: ['openai-completions', 'openai-chat'],
+    routes: ['llmapi', 'openai-completions', 'openai-chat'],
     laws: ['finish-reason-true'],
     unit: 'endings',
   },

@@ -20,7 +20,7 @@ export const asItGoes: Claim = {
   id: 'as-it-goes',
   suite: 'streaming',
   statement: 'A stream gives its answer as it is made: its first event is there while the engine is still at work on it.',
-  routes: ['raw', 'ensemble', 'bls', 'bls-accumulate', 'generate', 'openai-completions'],
+  routes: ['raw', 'ensemble', 'bls', 'bls-accumulate', 'llmapi', 'generate', 'openai-completions'],
   laws: ['streams-as-it-goes', 'answers-at-all'],
   async run(lab): Promise<Outcome> {
     const failures: Failure[] = [];
@@ -42,8 +42,8 @@ interface Found {
 
 async function onRoute(lab: Lab, route: RouteId): Promise<Found> {
   const long = lab.plan.draw('as-it-goes', 1, (p) => p.long === true)[0] ?? lab.plan.draw('as-it-goes', 1)[0]!;
-  // The front end has no way to hold EOS back, so its answer is as long as it is.
-  const limits = route.startsWith('openai') ? { maxTokens: 100 } : { maxTokens: 100, minTokens: 100 };
+  // Neither has a way to hold EOS back, so the answer is as long as it is.
+  const limits = route.startsWith('openai') || route === 'llmapi' ? { maxTokens: 100 } : { maxTokens: 100, minTokens: 100 };
   const request = requestOf(long, limits, '-whole');
   const truth = await lab.truthOn(request, route);
   const heldBack = (t: Transcript, text: string): Found => ({

@@ -1,5 +1,5 @@
 import { type CompareOptions, type Comparison, compareIds, compareText } from '#checks/compare/index.ts';
-import { type Answer, type Violation, answerOf, law, returnsPrompt } from '#checks/laws/index.ts';
+import { type Answer, TORCH_ROUTES, type Violation, answerOf, certainText, law, returnsPrompt } from '#checks/laws/index.ts';
 import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
@@ -12,6 +12,10 @@ export function compareOne(t: Transcript, truth: Answer, profile: ReleaseProfile
   if (t.case.mode === 'unary' && returnsPrompt(t.case.route, profile)) {
     const prompt = options.tokenizer.decode(truth.promptIds);
     return compareText(truth, t.text.startsWith(prompt) ? t.text.slice(prompt.length) : t.text, options);
+  }
+  if (TORCH_ROUTES.includes(t.case.route)) {
+    const lost = t.case.mode === 'stream' && !profile.models.torch.streamShowsCutCharacter.value;
+    return compareText(lost ? { ...truth, text: certainText(options.tokenizer, truth) } : truth, t.text, options);
   }
   const alone =
     t.case.mode === 'stream' && t.case.route !== 'bls-accumulate' && !profile.models.streamedTextHoldsBackPartialCharacters.value;

@@ -8,6 +8,7 @@ import { type Budget, Lab, type LabParts } from './lab.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { STOCK_MODELS } from '#checks/routes/index.ts';
 import { blsModels } from './bls-models.ts';
+import { llmapiModel } from './llmapi-model.ts';
 import { coldOf } from './cold.ts';
 import { promptPool } from './goldens.ts';
 import { type PoolPrompt, makePlan } from './plan.ts';
@@ -45,11 +46,14 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
   const ownBls = await blsModels(clients);
   if (ownBls.bls === undefined) notServed.set('bls', 'the target has no tensorrt_llm_bls without accumulate_tokens');
   if (ownBls.blsAccumulate === undefined) notServed.set('bls-accumulate', 'the target has no tensorrt_llm_bls with accumulate_tokens');
+  const ownLlmapi = await llmapiModel(clients);
+  if (ownLlmapi === undefined) notServed.set('llmapi', 'the target has no model of the LLM API (text_input, sampling_param_max_tokens)');
+  if (ownLlmapi === STOCK_MODELS.raw) notServed.set('raw', `${STOCK_MODELS.raw} is the LLM API's model here, which shows no ids`);
   if (endpoints.openai === undefined)
     for (const route of ['openai-completions', 'openai-chat'] as const) notServed.set(route, 'the target has no OpenAI front end');
   const raw = notServed.has('raw') ? undefined : await clients.grpc.modelConfig('tensorrt_llm', '', { deadlineMs: 5000 });
   const lab = new Lab({
-    models: { ...STOCK_MODELS, ...ownBls },
+    models: { ...STOCK_MODELS, ...ownBls, ...(ownLlmapi === undefined ? {} : { llmapi: ownLlmapi }) },
     decoupled: raw?.model_transaction_policy?.decoupled === true,
     rawParameters: Object.fromEntries(Object.entries(raw?.parameters ?? {}).map(([key, value]) => [key, value.string_value])),
     endpoints,

@@ -1,5 +1,5 @@
 import { FLAG, idsOfEvent, textOfEvent, type Transcript } from '#core/transcript/index.ts';
-import { answered, dataEvents, endFlag, hasFlag, isRaw, isStream, nameId, quote, violationOf } from './observed.ts';
+import { answered, dataEvents, endFlag, hasFlag, isRaw, isStream, isTorch, nameId, quote, violationOf } from './observed.ts';
 import type { Answer, Law, LawContext, Violation } from './types.ts';
 
 const broken = violationOf('eos-ending');
@@ -48,7 +48,8 @@ function textStreamEnd(t: Transcript, truth: Answer | undefined, context: LawCon
   if (last === undefined) return [];
   const text = textOfEvent(t, last);
   // A server that holds back parts of a character gives up the last one, cut, with the last response.
-  const cutEnd = context.profile.models.streamedTextHoldsBackPartialCharacters.value && truth?.text.endsWith('\ufffd') === true;
+  const { streamedTextHoldsBackPartialCharacters: holdsBack, torch } = context.profile.models;
+  const cutEnd = (isTorch(t) ? torch.streamShowsCutCharacter : holdsBack).value && truth?.text.endsWith('\ufffd') === true;
   if (text !== '' && !cutEnd) return [broken('no-empty-end', `the last event carries ${quote(text)}, not the empty text`, { event: last })];
   const flag = endFlag(t);
   if (flag !== undefined && !hasFlag(t, last, flag)) {

@@ -3,7 +3,7 @@ import type { Answer, Law } from './types.ts';
 
 const broken = violationOf('finish-reason-true');
 
-/** OpenAI's word for each ending. */
+/** The word for each ending that OpenAI's interface and the LLM API share. */
 export function rightFinishReason(finish: Answer['finish']): 'stop' | 'length' {
   return finish === 'length' ? 'length' : 'stop';
 }
@@ -11,7 +11,7 @@ export function rightFinishReason(finish: Answer['finish']): 'stop' | 'length' {
 export const finishReasonTrue: Law = {
   id: 'finish-reason-true',
   statement: 'finish_reason is served once, on the last choice, and says why the answer ended: stop or length.',
-  routes: OPENAI_ROUTES,
+  routes: [...OPENAI_ROUTES, 'llmapi'],
   applies: answered,
   check(t, { truth }) {
     const [first, second] = t.finishReasons;

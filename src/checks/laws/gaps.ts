@@ -4,9 +4,10 @@
  */
 import type { RouteId } from '#core/request/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
+import { answersAtAll } from './answers-at-all.ts';
 import { deltasEqualWhole } from './deltas-equal-whole.ts';
 import { noBrokenUtf8 } from './no-broken-utf8.ts';
-import { answered, CHUNKED_ROUTES, dataEvents, OPENAI_ROUTES, rightPromptIds, textsAlone } from './observed.ts';
+import { answered, CHUNKED_ROUTES, certainText, dataEvents, OPENAI_ROUTES, rightPromptIds, textsAlone, TORCH_ROUTES } from './observed.ts';
 import { returnsPrompt } from './returns-prompt.ts';
 import { stopWords } from './stop-words.ts';
 import { textIsTrueDecode } from './text-is-true-decode.ts';
@@ -145,7 +146,37 @@ export const GAPS: readonly Gap[] = [
     shows: isCancelled,
     explains: (_t, violation) => violation.code === ENGINE_RAN_ON,
   },
+  {
+    id: 'cut-character-lost',
+    law: deltasEqualWhole.id,
+    routes: TORCH_ROUTES,
+    mode: 'stream',
+    axis: 'models',
+    releases: ['1.0', '1.1', '1.2', '1.x'],
+    deviation: 'A stream that ends inside a character shows nothing of it, where the whole answer has U+FFFD.',
+    thread: 'docs/observed.md#torch-path',
+    listed: (profile) => !profile.models.torch.streamShowsCutCharacter.value,
+    shows: (t, { truth, tokenizer }) => answered(t) && truth !== undefined && certainText(tokenizer, truth) !== truth.text,
+    explains: (t, _violation, { truth, tokenizer }) => truth !== undefined && t.text === certainText(tokenizer, truth),
+  },
+  {
+    id: 'llmapi-refuses-stop-strings',
+    law: answersAtAll.id,
+    routes: ['llmapi'],
+    mode: 'both',
+    axis: 'models',
+    releases: ['1.0', '1.1', '1.2', '1.x'],
+    deviation: 'A request with stop strings fails: they reach the tokenizer as bytes, and it takes text only.',
+    thread: 'docs/observed.md#torch-path',
+    listed: (profile) => !profile.models.torch.llmapiTakesStopStrings.value,
+    shows: hasStopWords,
+    explains: (t) => hasStopWords(t) && t.errors[0]?.message === 'Error generating request: TextInputSequence must be str',
+  },
 ];
+
+function hasStopWords(t: Transcript): boolean {
+  return (t.case.request.limits.stopWords ?? []).length > 0;
+}
 
 function promptAndAnswer({ truth, tokenizer }: LawContext): string | undefined {
   return truth && tokenizer.decode([...truth.promptIds, ...truth.ids], { skipSpecialTokens: true });

@@ -34,7 +34,8 @@ export { servesCounts } from './serves-counts.ts';
 export { ENGINE_RAN_ON, GAPS } from './gaps.ts';
 export { gapFor, judge, type Broken, type GapMet, type Judgement } from './judge.ts';
 export { answerOf } from './answer-of.ts';
-export { firstDifference, firstTextDifference } from './observed.ts';
+export { answerOn } from './answer-on.ts';
+export { certainText, firstDifference, firstTextDifference, TORCH_ROUTES } from './observed.ts';
 
 /** Every law about one transcript, in the order in which a reader wants to see them fail. */
 export const LAWS: readonly Law[] = [

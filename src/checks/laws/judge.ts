@@ -1,4 +1,5 @@
 import type { Transcript } from '#core/transcript/index.ts';
+import { answerOn } from './answer-on.ts';
 import { GAPS } from './gaps.ts';
 import type { Gap, Law, LawContext, Violation } from './types.ts';
 
@@ -27,7 +28,7 @@ export interface Judgement {
 
 /**
  * Holds transcripts to laws and subtracts the known gaps of the profile. `context` may depend on the transcript, since
- * the accepted answer does.
+ * the accepted answer does; every route is held to the form in which it gives answers.
  */
 export function judge(
   transcripts: Iterable<Transcript>,
@@ -39,7 +40,7 @@ export function judge(
   const met = new Map<Gap, number>();
   const held = new Set<Gap>();
   for (const transcript of transcripts) {
-    const own = typeof context === 'function' ? context(transcript) : context;
+    const own = onRoute(transcript, typeof context === 'function' ? context(transcript) : context);
     for (const law of laws) {
       if (law.routes !== 'all' && !law.routes.includes(transcript.case.route)) continue;
       if (!law.applies(transcript, own)) continue;
@@ -60,6 +61,12 @@ export function judge(
     gapsMet: [...met].map(([gap, n]) => ({ id: gap.id, law: gap.law, thread: gap.thread, met: n })),
     gapsGone: [...held].filter((gap) => !met.has(gap)).map((gap) => gap.id),
   };
+}
+
+function onRoute(t: Transcript, context: LawContext): LawContext {
+  const { truth, tokenizer } = context;
+  const answer = truth && answerOn(t.case, truth, tokenizer);
+  return answer === truth ? context : { ...context, truth: answer };
 }
 
 /** Subtracts gaps from a violation that was found outside these laws, such as `cancel-frees` by the metrics. */

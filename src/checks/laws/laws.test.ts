@@ -4,7 +4,7 @@ import { DEFAULT_PROFILE, IDEAL_PROFILE, profileOf } from '#core/profile/index.t
 import { type Case, type Limits, type Mode, type Prompt, ROUTE_IDS, type RouteId } from '#core/request/index.ts';
 import { FLAG, type Transcript, idsOfEvent } from '#core/transcript/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
-import { type Answer, ENGINE_RAN_ON, GAPS, LAWS, type LawContext, answerOf, gapFor, judge, law } from './index.ts';
+import { type Answer, ENGINE_RAN_ON, GAPS, LAWS, type LawContext, answerOf, answerOn, gapFor, judge, law } from './index.ts';
 import { rightTranscript } from './right-transcript.ts';
 
 const tokenizer = loadTokenizer('docker/checkpoint/tiny');
@@ -115,6 +115,7 @@ const rawCut = right('raw', 'stream', cut);
 const chat = right('openai-chat', 'stream', eos);
 const completion = right('openai-completions', 'unary', eos);
 const ensemble = right('ensemble', 'stream', eos);
+const torchStopped = right('llmapi', 'stream', stopped, { stopWords: [' blue'] });
 const N = HELLO.length;
 
 const withFlags = (t: Transcript, event: number, flags: number): Transcript => ({
@@ -181,6 +182,7 @@ const BREAKAGES: readonly Breakage[] = [
   ],
   ['finish-reason-true', 'early', { ...chat, finishReasons: [{ event: 1, reason: 'stop' }] }, context(eos)],
   ['finish-reason-true', 'wrong', completion, context(cut)],
+  ['finish-reason-true', 'wrong', right('llmapi', 'stream', eos), context(cut)],
   ['prompt-ids', 'count', { ...completion, usage: { promptTokens: 3, completionTokens: N } }, context(eos)],
   ['usage-counts', 'count', { ...completion, usage: { promptTokens: PROMPT_IDS.length, completionTokens: N + 1 } }, context(eos)],
   ['usage-counts', 'count', { ...ensemble, usage: { promptTokens: PROMPT_IDS.length, completionTokens: N + 1 } }, context(eos)],
@@ -226,6 +228,10 @@ const BREAKAGES: readonly Breakage[] = [
     withFlags(right('raw', 'stream', stopped, { stopWords: [' blue'] }), stopped.ids.length - 1, FLAG.data),
     context(stopped),
   ],
+  ['stop-words', 'phrase-shown', withText(torchStopped, 'I like red bl'), context(stopped)],
+  ['stop-words', 'phrase-shown', withText(torchStopped, 'I like red blue'), context(stopped)],
+  ['stop-words', 'ran-past', withText(torchStopped, 'I like red blue.'), context(stopped)],
+  ['stop-words', 'no-phrase', withText(torchStopped, 'I like'), context(stopped)],
   ['count-limit', 'ids', right('raw', 'unary', eos, { maxTokens: N - 1 }), context(eos)],
   ['count-limit', 'usage', right('openai-chat', 'unary', eos, { maxTokens: N - 1 }), context(eos)],
   ['count-limit', 'events', right('generate', 'stream', eos, { maxTokens: N - 1 }), context(eos)],
@@ -327,6 +333,22 @@ describe('known gaps', () => {
     expect(judge([two], [law('prompt-ids')], withDefault(eos)).violations).toHaveLength(1);
   });
 
+  test('explain the part of a character that a stream of the PyTorch back end loses, and no other loss', () => {
+    const half = answer([...HELLO, SUN[0] as number], 'length');
+    const t = right('llmapi', 'stream', half, {}, DEFAULT_PROFILE);
+    expect([t.text, half.text]).toEqual(['I like red', 'I like red�']);
+    expect(judge([t], LAWS, withDefault(half)).gapsMet.map((g) => g.id)).toEqual(['cut-character-lost']);
+    expect(judge([withText(t, 'I like')], [law('deltas-equal-whole')], withDefault(half)).violations).toHaveLength(1);
+  });
+
+  test('explain that llmapi takes no stop strings, by its words, and only to who sent some', () => {
+    const t = right('llmapi', 'unary', stopped, { stopWords: [' blue'] }, DEFAULT_PROFILE);
+    expect(judge([t], LAWS, withDefault(stopped)).gapsMet.map((g) => g.id)).toEqual(['llmapi-refuses-stop-strings']);
+    const other = { ...t, errors: t.errors.map((e) => ({ ...e, message: 'Error generating request: out of memory' })) };
+    const unasked = { ...t, case: caseOf('llmapi', 'unary', { maxTokens: 8 }) };
+    expect(judge([other, unasked], [law('answers-at-all')], withDefault(stopped)).violations).toHaveLength(2);
+  });
+
   test('are reported as gone the day a server keeps the law', () => {
     const transcripts = [right('ensemble', 'stream', sun), right('openai-chat', 'unary', { ...cut })];
     const judged = judge(transcripts, LAWS, (t) => withDefault(t.case.route === 'ensemble' ? sun : cut));
@@ -357,6 +379,27 @@ describe('known gaps', () => {
     expect(gapFor(t, ranOn, withDefault(eos))?.id).toBe('ensemble-cancel-runs-on');
     expect(gapFor({ ...rawEos, ending: 'cancelled' }, ranOn, withDefault(eos))).toBeUndefined();
     expect(gapFor(t, ranOn, context(eos))).toBeUndefined();
+  });
+});
+
+describe('the answer of the PyTorch back end', () => {
+  const c = (stopWords: readonly string[]) => caseOf('llmapi', 'stream', { maxTokens: 64, stopWords });
+
+  test('ends before the first string of the list that its text holds, whatever tokens that has', () => {
+    expect(answerOn(c(['ke r', ' blue']), stopped, tokenizer)).toMatchObject({ text: 'I li', finish: 'stop-words' });
+    expect(answerOn(c([' blue']), stopped, tokenizer)).toMatchObject({ text: 'I like red', ids: stopped.ids });
+    expect(answerOn({ ...c([' blue']), route: 'ensemble' }, stopped, tokenizer)).toBe(stopped);
+    expect(answerOn(c(['zebra']), eos, tokenizer)).toBe(eos);
+  });
+
+  test('is the same when it is asked for twice', () => {
+    fc.assert(
+      fc.property(anyAnswer, fc.constantFrom(' blue', 'e', ' '), ({ truth }, word) => {
+        const once = answerOn(c([word]), truth, tokenizer);
+        expect(once.text).not.toContain(word);
+        expect(answerOn(c([word]), once, tokenizer)).toEqual(once);
+      }),
+    );
   });
 });
 

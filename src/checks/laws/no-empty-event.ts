@@ -1,4 +1,4 @@
-import { answered, dataEvents, isEmptyEvent, isRaw, isStream, mayBeTextless, violationOf } from './observed.ts';
+import { answered, dataEvents, isEmptyEvent, isRaw, isStream, isTorch, mayBeTextless, violationOf } from './observed.ts';
 import type { Law } from './types.ts';
 
 const broken = violationOf('no-empty-event');
@@ -7,7 +7,9 @@ export const noEmptyEvent: Law = {
   id: 'no-empty-event',
   statement: 'Every event of a stream brings something new, except the one that ends an answer at EOS.',
   routes: 'all',
-  applies: (t, { truth }) => answered(t) && isStream(t) && (isRaw(t) || truth !== undefined),
+  // What of a stop string is taken back or held back leaves events without text.
+  applies: (t, { truth }) =>
+    answered(t) && isStream(t) && (isRaw(t) || truth !== undefined) && !(isTorch(t) && truth?.finish === 'stop-words'),
   check(t, { truth, tokenizer }) {
     const data = dataEvents(t);
     const empty = data.filter((event) => isEmptyEvent(t, event));

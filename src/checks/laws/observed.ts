@@ -4,11 +4,23 @@ import type { Request, RouteId } from '#core/request/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import type { Answer, LawContext, Violation } from './types.ts';
 
-export const TEXT_ROUTES: readonly RouteId[] = ['ensemble', 'bls', 'bls-accumulate', 'generate', 'openai-completions', 'openai-chat'];
+export const TEXT_ROUTES: readonly RouteId[] = [
+  'ensemble',
+  'bls',
+  'bls-accumulate',
+  'llmapi',
+  'generate',
+  'openai-completions',
+  'openai-chat',
+];
 export const BLS_ROUTES: readonly RouteId[] = ['bls', 'bls-accumulate'];
+/** Routes behind which the PyTorch back end stands, with its own way to end answers and to make text. */
+export const TORCH_ROUTES: readonly RouteId[] = ['llmapi'];
 /** Streams whose events are made of one response of the engine each, and of nothing before it. */
-export const CHUNKED_ROUTES: readonly RouteId[] = TEXT_ROUTES.filter((route) => route !== 'bls-accumulate');
-export const GRPC_ROUTES: readonly RouteId[] = ['raw', 'ensemble', ...BLS_ROUTES];
+export const CHUNKED_ROUTES: readonly RouteId[] = TEXT_ROUTES.filter(
+  (route) => route !== 'bls-accumulate' && !TORCH_ROUTES.includes(route),
+);
+export const GRPC_ROUTES: readonly RouteId[] = ['raw', 'ensemble', ...BLS_ROUTES, 'llmapi'];
 export const OPENAI_ROUTES: readonly RouteId[] = ['openai-completions', 'openai-chat'];
 
 export function isRaw(t: Transcript): boolean {
@@ -47,7 +59,13 @@ export function dataEvents(t: Transcript): number[] {
  */
 export function endFlag(t: Transcript): number | undefined {
   if (isOpenAi(t)) return FLAG.finish;
-  return t.case.route === 'raw' || t.case.route === 'ensemble' ? FLAG.final : undefined;
+  return FLAGGED_ROUTES.includes(t.case.route) ? FLAG.final : undefined;
+}
+
+const FLAGGED_ROUTES: readonly RouteId[] = ['raw', 'ensemble', 'llmapi'];
+
+export function isTorch(t: Transcript): boolean {
+  return TORCH_ROUTES.includes(t.case.route);
 }
 
 export function isEmptyEvent(t: Transcript, event: number): boolean {
@@ -74,6 +92,12 @@ export const mayBeTextless = remembered((tokenizer: Tokenizer, truth: Answer): r
   const decoder = tokenizer.stream();
   const alone = textsAlone(tokenizer, truth);
   return truth.ids.map((id, k) => decoder.push([id]) === '' || alone[k] === '');
+});
+
+/** What of the answer's text is certain after its last token: all of it, but for a character that the end cut off. */
+export const certainText = remembered((tokenizer: Tokenizer, truth: Answer): string => {
+  const text = tokenizer.stream().push(truth.ids);
+  return truth.text.startsWith(text) ? text : truth.text;
 });
 
 /** The decode of every id of the answer by itself. */

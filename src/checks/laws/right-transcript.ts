@@ -3,14 +3,16 @@ import { FLAG, type Transcript, TranscriptBuilder } from '#core/transcript/index
 import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import { rightFinishReason } from './finish-reason-true.ts';
-import { BLS_ROUTES, rightPromptIds } from './observed.ts';
+import { answerOn } from './answer-on.ts';
+import { BLS_ROUTES, rightPromptIds, TORCH_ROUTES, certainText } from './observed.ts';
 import { returnsPrompt } from './returns-prompt.ts';
 import type { Answer } from './types.ts';
 
 /** What a server of this profile that has no other fault serves for an answer: the subject that tests break. */
 export function rightTranscript(c: Case, answer: Answer, tokenizer: Tokenizer, profile: ReleaseProfile): Transcript {
   const b = new TranscriptBuilder(c, c.route === 'raw' ? { ids: Int32Array.from(answer.promptIds) } : { text: 'prompt' });
-  if (c.mode === 'stream') stream(b, c, answer, tokenizer, profile);
+  if (TORCH_ROUTES.includes(c.route)) torch(b, c, answerOn(c, answer, tokenizer), tokenizer, profile);
+  else if (c.mode === 'stream') stream(b, c, answer, tokenizer, profile);
   else whole(b, c, answer, tokenizer, profile);
   // A decoupled BLS says the end alone.
   if (BLS_ROUTES.includes(c.route)) b.event(FLAG.final);
@@ -64,6 +66,27 @@ function stream(b: TranscriptBuilder, c: Case, answer: Answer, tokenizer: Tokeni
   if (profile.openai.tokenCounts.value) b.event(0);
   usage(b, c, answer, tokenizer, profile);
   b.event(FLAG.done);
+}
+
+/** The LLM API's model: whole texts, characters and stop strings held back as far as the release holds them back. */
+function torch(b: TranscriptBuilder, c: Case, answer: Answer, tokenizer: Tokenizer, { models }: ReleaseProfile): void {
+  const { stopWords = [] } = c.request.limits;
+  if (stopWords.length > 0 && !models.torch.llmapiTakesStopStrings.value) {
+    b.event(FLAG.final);
+    b.error('in-band', 'Error generating request: TextInputSequence must be str');
+    return;
+  }
+  const n = c.mode === 'unary' ? 1 : answer.ids.length + (answer.finish === 'eos' ? 1 : 0);
+  const whole = c.mode === 'unary' || models.torch.streamShowsCutCharacter.value ? answer.text : certainText(tokenizer, answer);
+  const decoder = tokenizer.stream();
+  let text = '';
+  for (let k = 0; k < n; k++) {
+    const last = k === n - 1;
+    text += k < answer.ids.length ? decoder.push([answer.ids[k] as number]) : '';
+    b.event(FLAG.data | (last ? FLAG.final : 0));
+    b.textSoFar(last ? whole : answer.text.startsWith(text) ? text : answer.text);
+    if (last) b.finishReason(rightFinishReason(answer.finish));
+  }
 }
 
 function token(b: TranscriptBuilder, id: number, logProb: number | undefined): void {

@@ -1,6 +1,18 @@
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
-import { TEXT_ROUTES, answered, dataEvents, endFlag, hasFlag, isEmptyEvent, isRaw, isStream, quote, violationOf } from './observed.ts';
+import {
+  TEXT_ROUTES,
+  answered,
+  dataEvents,
+  endFlag,
+  hasFlag,
+  isEmptyEvent,
+  isRaw,
+  isStream,
+  isTorch,
+  quote,
+  violationOf,
+} from './observed.ts';
 import type { Answer, Law, Violation } from './types.ts';
 
 const broken = violationOf('stop-words');
@@ -11,11 +23,12 @@ const broken = violationOf('stop-words');
  */
 export const stopWords: Law = {
   id: 'stop-words',
-  statement: 'An answer ends with the first stop phrase it completes, phrase included, and with nothing after it.',
+  statement:
+    'An answer ends with the first stop phrase it completes, and with nothing after it: phrase included on the TensorRT path, phrase left out by the PyTorch back end.',
   routes: ['raw', ...TEXT_ROUTES],
   applies: (t, { truth }) => answered(t) && words(t).length > 0 && (isRaw(t) || truth?.finish === 'stop-words'),
   check(t, { tokenizer, truth }) {
-    const found = isRaw(t) ? rawEnd(t, tokenizer, truth) : textEnd(t);
+    const found = isRaw(t) ? rawEnd(t, tokenizer, truth) : isTorch(t) ? textBefore(t, truth) : textEnd(t);
     return found.length > 0 || truth?.finish !== 'stop-words' ? found : lastEvent(t);
   },
 };
@@ -52,10 +65,26 @@ function textEnd(t: Transcript): Violation[] {
   ];
 }
 
+function textBefore(t: Transcript, truth: Answer | undefined): Violation[] {
+  if (truth === undefined || t.text === truth.text) return [];
+  const rest = t.text.startsWith(truth.text) ? t.text.slice(truth.text.length) : undefined;
+  if (rest === undefined) {
+    return [
+      broken(
+        'no-phrase',
+        `the text before the stop phrase is ${quote(truth.text, truth.text.length)}, not ${quote(t.text, t.text.length)}`,
+      ),
+    ];
+  }
+  const phrase = words(t).find((word) => word.startsWith(rest));
+  const code = phrase === undefined ? 'ran-past' : 'phrase-shown';
+  return [broken(code, `${quote(rest)} follows the text before the stop phrase`, { char: truth.text.length })];
+}
+
 function lastEvent(t: Transcript): Violation[] {
   const last = dataEvents(t).at(-1);
   if (!isStream(t) || last === undefined) return [];
-  if (isEmptyEvent(t, last)) return [broken('empty-end', 'an empty event follows the stop phrase', { event: last })];
+  if (isEmptyEvent(t, last) && !isTorch(t)) return [broken('empty-end', 'an empty event follows the stop phrase', { event: last })];
   const flag = endFlag(t);
   if (flag === undefined || hasFlag(t, last, flag)) return [];
   return [broken('last-not-final', 'the event that completes the stop phrase does not carry the mark of the end', { event: last })];

@@ -65,6 +65,7 @@ describe.each(['grpc', 'http'] as const)('server client contract: %s', (protocol
     });
     expect((await client().statistics('', '', O)).map((s) => s.name).toSorted()).toEqual([
       'ensemble',
+      'llmapi',
       'postprocessing',
       'preprocessing',
       'tensorrt_llm',
@@ -157,12 +158,14 @@ test.each(['text', 'messages'] as const)('every route and mode gives the same an
   expect(truth.logProbs).toHaveLength(truth.ids.length);
   const cases = Object.values(ROUTES).flatMap((route) => route.modes.map((mode) => ({ route, c: caseOn(route.id, { ...asked, mode }) })));
   const carried = cases.filter(({ route, c }) => route.cannotCarry(c) === undefined);
-  expect(carried).toHaveLength(kind === 'text' ? 12 : 14);
+  expect(carried).toHaveLength(kind === 'text' ? 14 : 16);
   for (const { route, c } of carried) {
     const t = await route.run(c, context, OPTIONS);
     sound(t);
     expect([route.id, c.mode, shown(t)]).toEqual([route.id, c.mode, TOKENIZER.decode(truth.ids)]);
-    expect(t.usage).toEqual({ promptTokens: truth.promptIds?.length, completionTokens: truth.ids.length });
+    // The LLM API's model counts nothing for its clients.
+    const usage = { promptTokens: truth.promptIds?.length, completionTokens: truth.ids.length };
+    expect(t.usage).toEqual(route.id === 'llmapi' ? undefined : usage);
     expect(countFlag(t, FLAG.final)).toBe(route.protocol === 'grpc' ? 1 : 0);
     expect(countFlag(t, FLAG.done)).toBe(route.protocol === 'openai' && c.mode === 'stream' ? 1 : 0);
   }
@@ -175,7 +178,7 @@ test('a sampled answer is the same on every route that can carry it', async () =
     limits: { maxTokens: 16 },
   } as const;
   const texts = new Set<string>();
-  for (const route of [ROUTES.raw, ROUTES.ensemble, ROUTES.generate, ROUTES['openai-completions']]) {
+  for (const route of [ROUTES.raw, ROUTES.ensemble, ROUTES.llmapi, ROUTES.generate, ROUTES['openai-completions']]) {
     const t = await route.run(caseOn(route.id, asked), context, OPTIONS);
     sound(t);
     texts.add(shown(t));

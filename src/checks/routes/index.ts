@@ -2,6 +2,7 @@ import type { RouteId } from '#core/request/index.ts';
 import { bls, blsAccumulate } from './bls.ts';
 import { ensemble } from './ensemble.ts';
 import { generate } from './generate.ts';
+import { llmapi } from './llmapi.ts';
 import { openAiChat } from './openai-chat.ts';
 import { openAiCompletions } from './openai-completions.ts';
 import { raw } from './raw.ts';
@@ -15,6 +16,7 @@ export const ROUTES: Readonly<Record<RouteId, Route>> = {
   ensemble,
   bls,
   'bls-accumulate': blsAccumulate,
+  llmapi,
   generate,
   'openai-completions': openAiCompletions,
   'openai-chat': openAiChat,

@@ -40,6 +40,18 @@ export function textReader(builder: TranscriptBuilder, cumulative = false): Mess
   };
 }
 
+/** Outputs of the LLM API's model: text_output BYTES [1], the text so far; finish_reason BYTES [1], `None` before the end. */
+export function llmapiReader(builder: TranscriptBuilder): MessageReader {
+  return (message) => {
+    for (const output of message.outputs) {
+      if (output.name === 'text_output') addText(output, builder, true);
+      if (output.name !== 'finish_reason') continue;
+      const [reason] = decodeBytesElements(output.data).map((bytes) => decodeUtf8(bytes).text);
+      if (reason !== undefined && reason !== 'None') builder.finishReason(reason);
+    }
+  };
+}
+
 /** The first beam's ids: as many as sequence_length says, -1 is padding. */
 function addIds(tensor: Tensor, length: number | undefined, builder: TranscriptBuilder): void {
   check(tensor, 'INT32');

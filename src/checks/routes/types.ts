@@ -10,12 +10,13 @@ export interface RouteContext {
   readonly tokenizer: Tokenizer;
   readonly profile: ReleaseProfile;
   /** Model names, as the target's repository calls them. */
-  readonly models: Readonly<Record<'raw' | 'ensemble' | 'openai' | 'bls' | 'blsAccumulate', string>>;
+  readonly models: Readonly<Record<'raw' | 'ensemble' | 'openai' | 'bls' | 'blsAccumulate' | 'llmapi', string>>;
 }
 
 /**
  * The names in a stock TensorRT-LLM repository; the OpenAI front end serves the ensemble under its own name. A stock
  * repository has one BLS, with or without accumulate_tokens; the second one here stands in docker/models beside it.
+ * The LLM API's model is called tensorrt_llm in its own repository; here it stands beside the engine.
  */
 export const STOCK_MODELS: RouteContext['models'] = {
   raw: 'tensorrt_llm',
@@ -23,6 +24,7 @@ export const STOCK_MODELS: RouteContext['models'] = {
   openai: 'ensemble',
   bls: 'tensorrt_llm_bls',
   blsAccumulate: 'tensorrt_llm_bls_accumulate',
+  llmapi: 'llmapi',
 };
 
 /** How this client goes away in a cancellation case. */
@@ -31,7 +33,7 @@ export type Cancel =
   | { readonly how: 'leave'; readonly afterEvents: number }
   /** A client deadline that passes while the answer runs (gRPC only). */
   | { readonly how: 'deadline'; readonly ms: number }
-  /** A second request with stop=true and the same request id, once this many data events arrived (raw only). */
+  /** A second request with stop=true and the same request id, once this many data events arrived (raw, llmapi). */
   | { readonly how: 'stop-tensor'; readonly afterEvents: number };
 
 export interface RunOptions {

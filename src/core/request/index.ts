@@ -44,8 +44,17 @@ export interface Request {
 }
 
 /** A way through a target. Only `raw` shows token ids. */
-export type RouteId = 'raw' | 'ensemble' | 'bls' | 'bls-accumulate' | 'generate' | 'openai-completions' | 'openai-chat';
-export const ROUTE_IDS: readonly RouteId[] = ['raw', 'ensemble', 'bls', 'bls-accumulate', 'generate', 'openai-completions', 'openai-chat'];
+export type RouteId = 'raw' | 'ensemble' | 'bls' | 'bls-accumulate' | 'llmapi' | 'generate' | 'openai-completions' | 'openai-chat';
+export const ROUTE_IDS: readonly RouteId[] = [
+  'raw',
+  'ensemble',
+  'bls',
+  'bls-accumulate',
+  'llmapi',
+  'generate',
+  'openai-completions',
+  'openai-chat',
+];
 
 export type Mode = 'stream' | 'unary';
 

@@ -23,7 +23,7 @@ import responses
 from engine import Engine
 from llama_numpy import LlamaNumpy
 from llm_request import read_request
-from sequences import Job, Sequence
+from sequences import Job, sequences_of
 
 
 class Limits:
@@ -80,7 +80,7 @@ class TritonPythonModel:
             settings = read_request(request, self.tokenizer, self.eos, self.limits)
             if settings["streaming"] and not self.decoupled:
                 raise ValueError("Streaming is only supported in decoupled mode.")
-            sequence = Sequence(job, 0, settings, self.limits)
+            (sequence,) = sequences_of(job, 0, settings, self.limits)
             sequence.output = responses.Output(self.tokenizer, sequence, settings)
             job.add(sequence)
         except Exception as error:
