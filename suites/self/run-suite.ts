@@ -12,6 +12,7 @@ import { CLAIMS as errors } from '../errors/claims.ts';
 import { CLAIMS as goldens } from '../goldens/claims.ts';
 import { CLAIMS as lifecycle } from '../lifecycle/claims.ts';
 import { CLAIMS as metrics } from '../metrics/claims.ts';
+import { CLAIMS as parameters } from '../parameters/claims.ts';
 import { CLAIMS as protocol } from '../protocol/claims.ts';
 import { CLAIMS as streaming } from '../streaming/claims.ts';
 import type { EmbeddedOptions } from '#embedded/options.ts';
@@ -42,6 +43,7 @@ export const ORDINARY_CLAIMS: readonly Claim[] = [
   ...goldens,
   ...errors,
   ...determinism,
+  ...parameters,
   ...protocol,
   ...dangerous,
 ]

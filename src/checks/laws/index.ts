@@ -28,7 +28,7 @@ import { textIsTrueDecode } from './text-is-true-decode.ts';
 import type { Law } from './types.ts';
 import { usageCounts } from './usage-counts.ts';
 
-export type { Answer, Gap, Law, LawContext, Violation } from './types.ts';
+export type { Answer, Gap, KnownGap, Law, LawContext, Violation } from './types.ts';
 export { returnsPrompt } from './returns-prompt.ts';
 export { servesCounts } from './serves-counts.ts';
 export { ENGINE_RAN_ON, GAPS } from './gaps.ts';

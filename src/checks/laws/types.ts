@@ -51,11 +51,8 @@ export interface Law {
   check(t: Transcript, context: LawContext): readonly Violation[];
 }
 
-/**
- * A known gap: a law that a release breaks in one exact way. `explains` says whether the transcript shows exactly that
- * deviation; any other deviation stays a violation.
- */
-export interface Gap {
+/** A law that a release breaks in one exact way, wherever the law is checked. */
+export interface KnownGap {
   readonly id: string;
   readonly law: string;
   readonly routes: readonly RouteId[];
@@ -67,6 +64,13 @@ export interface Gap {
   readonly thread: string;
   /** Whether the profile says that its release has the gap. */
   listed(profile: ReleaseProfile): boolean;
+}
+
+/**
+ * A known gap of a law about transcripts. `explains` says whether the transcript shows exactly that deviation; any other
+ * deviation stays a violation.
+ */
+export interface Gap extends KnownGap {
   /** Whether a server with the gap breaks the law on this transcript's case: what would show that it was fixed. */
   shows(t: Transcript, context: LawContext): boolean;
   explains(t: Transcript, violation: Violation, context: LawContext): boolean;

@@ -13,6 +13,10 @@ function after(previous: OpenAiProfile, id: string, changes: Partial<Omit<OpenAi
   return { ...previous, ...changes, id };
 }
 
+/** Of fields that the schema knows; what it does not know is refused by every release. */
+const ALWAYS_DROPPED = ['min_tokens', 'ignore_eos', 'response_format', 'functions', 'function_call'];
+const DROPPED_BEFORE_25_12 = [...ALWAYS_DROPPED, 'echo', 'top_logprobs'];
+
 const R24_11: OpenAiProfile = {
   id: 'r24.11',
   finishReasonAlwaysStop: seen(true),
@@ -22,6 +26,7 @@ const R24_11: OpenAiProfile = {
   completionsExcludeInput: seen(false),
   serverFailureStatus: seen(400),
   defaultMaxTokens: seen(16),
+  droppedFields: seen([...DROPPED_BEFORE_25_12, 'tools', 'tool_choice']),
   emptyMaxTokens: seen('not-sent'),
   maxCompletionTokens: seen(false),
   seedTensor: seen('random_seed'),
@@ -41,7 +46,12 @@ const R24_11: OpenAiProfile = {
   httpParser: seen('httptools'),
 };
 
-const R25_05 = after(R24_11, 'r25.05', { tools: seen('honoured'), contentParts: seen('dicts'), httpParser: seen('h11') });
+const R25_05 = after(R24_11, 'r25.05', {
+  tools: seen('honoured'),
+  droppedFields: seen(DROPPED_BEFORE_25_12),
+  contentParts: seen('dicts'),
+  httpParser: seen('h11'),
+});
 const R25_06 = after(R25_05, 'r25.06', { seedTensor: seen('seed') });
 const R25_07 = after(R25_06, 'r25.07', { streamOptions: seen('without-usage'), usageKeyInChunks: seen(true) });
 const R25_08 = after(R25_07, 'r25.08', { emptyMaxTokens: seen('sent'), maxCompletionTokens: seen(true) });
@@ -54,7 +64,11 @@ const R25_11 = after(R25_10, 'r25.11', {
   responsesExpected: seen('1 or 2'),
   embeddings: seen(true),
 });
-export const OPENAI_R25_12 = after(R25_11, 'r25.12', { completionsExcludeInput: seen(true), logProbs: seen('vllm-only') });
+export const OPENAI_R25_12 = after(R25_11, 'r25.12', {
+  completionsExcludeInput: seen(true),
+  droppedFields: seen(ALWAYS_DROPPED),
+  logProbs: seen('vllm-only'),
+});
 const R26_04 = after(OPENAI_R25_12, 'r26.04', { modelManagement: seen(true) });
 const R26_06 = after(R26_04, 'r26.06', { maxInputBytes: seen(67_108_864) });
 const MAIN = after(R26_06, 'main', { maxToolCallParseBytes: seen(131_072) });

@@ -36,6 +36,8 @@ export interface ModelsProfile {
   readonly ensembleExcludeInput: Fact<boolean>;
   /** Whether return_num_input_tokens and return_num_output_tokens exist. */
   readonly returnsTokenCounts: Fact<boolean>;
+  /** True: temperature 0 with a top-p and without a top-k draws from the whole distribution instead of being greedy. */
+  readonly temperatureZeroWithTopPSamples: Fact<boolean>;
   readonly torch: TorchPath;
   readonly bls: BlsPath;
 }
@@ -93,6 +95,8 @@ export interface OpenAiProfile {
   /** HTTP status of a failure inside the server: what Triton refuses, what a model fails with, a missing tokenizer. */
   readonly serverFailureStatus: Fact<number>;
   readonly defaultMaxTokens: Fact<number>;
+  /** Fields that are accepted for TensorRT-LLM models and reach nothing. */
+  readonly droppedFields: Fact<readonly string[]>;
   /** What max_tokens 0 and null become: no tensor at all, or 0 and the default. */
   readonly emptyMaxTokens: Fact<'not-sent' | 'sent'>;
   /** Whether chat knows max_completion_tokens; otherwise 422. */

@@ -59,6 +59,7 @@ export const MODELS_1_X: ModelsProfile = {
     passesCancel: observed(false, BLS),
   },
   torch: TRTLLM_SAMPLER,
+  temperatureZeroWithTopPSamples: read(true, 'docs/determinism.md#greedy'),
 };
 
 /** The same repository; what differs is which sampler the PyTorch back end takes by itself. */
@@ -111,6 +112,7 @@ export function idealOf({ core, models, openai }: ReleaseProfile): Omit<ReleaseP
         streamShowsCutCharacter: wished(models.torch.streamShowsCutCharacter, true),
         llmapiTakesStopStrings: wished(models.torch.llmapiTakesStopStrings, true),
       },
+      temperatureZeroWithTopPSamples: wished(models.temperatureZeroWithTopPSamples, false),
     },
     openai: {
       ...openai,
@@ -129,6 +131,7 @@ export function idealOf({ core, models, openai }: ReleaseProfile): Omit<ReleaseP
               disconnectPollMs: wished(openai.trtllmServe.disconnectPollMs, 0),
             },
           }),
+      droppedFields: wished(openai.droppedFields, []),
     },
   };
 }

@@ -23,7 +23,7 @@ export function unseededSeeds(): () => bigint {
  * TensorRT-LLM's sampling for beam width 1 (cpp/tensorrt_llm/kernels/samplingTopKKernels.cu, samplingTopPKernels.cu,
  * runtime/samplingConfig.h), on logits that a Shaper has changed.
  *
- * Greedy: neither top_k nor top_p, or top_k 1, or temperature 0 with top_k. Temperature 0 with top_p alone is not
+ * Greedy: neither top_k nor top_p, or top_k 1, or temperature 0 with any top_k. Temperature 0 with top_p alone is not
  * greedy: temperature and top_p become 1. Greedy ties go to the lowest id.
  *
  * Randomness: splitmix64 from the request's seed alone, one number per sampled id, as in the Python twin of this engine.
@@ -35,7 +35,9 @@ export function createSampler(request: EngineRequest, seed: bigint, vocab: numbe
   const frozen = sampling.temperature === 0;
   // Fault: 0 counts as not set, so that a request without top_k and top_p is sampled from the whole vocabulary.
   const unset = topK === 0 && topP === 0 && !faults.has('greedy-varies-with-topk0-topp0');
-  const greedy = unset || topK === 1 || (frozen && topK > 0);
+  // A top_k that was given counts, 0 too: temperature 0 makes it 1 (runtime/samplingConfig.h, validate).
+  // Fault: the sampler takes the largest logit whatever it is asked.
+  const greedy = unset || topK === 1 || (frozen && sampling.topK !== undefined) || faults.has('torch-sampler-always-greedy');
   const choose = greedy
     ? faults.has('top-k-1-not-argmax-on-ties')
       ? drawAmongTies(rngFrom(0, String(seed)))

@@ -15,10 +15,16 @@ export interface Shaper {
  * (banBadWords.cu). Beam search and sampling share them.
  */
 export function createShaper(request: EngineRequest, vocab: number, faults: ReadonlySet<string>): Shaper {
-  const { sampling, minTokens, endId, embeddingBias, badWords } = request;
+  const { sampling, minTokens, endId } = request;
+  // Faults: kept with the request, and not read when the choice is made.
+  const embeddingBias = faults.has('logit-bias-silently-ignored') ? undefined : request.embeddingBias;
+  const badWords = faults.has('bad-words-ignored-torch-sampler') ? [] : request.badWords;
   // The runtime rewrites temperature 0 to 1 (runtime/samplingConfig.h).
-  const temperature = sampling.temperature === 0 ? 1 : (sampling.temperature ?? 1);
-  const penalize = penalties(request, vocab);
+  // Fault: it does not, and what the guard alone leaves is more than half precision holds: all that overflow are equal.
+  const overflows = sampling.temperature === 0 && faults.has('temp0-wrong-output');
+  const temperature = sampling.temperature === 0 && !overflows ? 1 : (sampling.temperature ?? 1);
+  // Fault: penalties are accepted, and the sampler never looks at them.
+  const penalize = faults.has('penalties-ignored-torch-sampler') ? undefined : penalties(request, vocab);
   const ignoresMin = faults.has('min-length-ignored');
   const countsPrompt = faults.has('min-tokens-counts-prompt');
   const losesId = faults.has('invalid-token-where-eos-held-back');
@@ -39,6 +45,7 @@ export function createShaper(request: EngineRequest, vocab: number, faults: Read
       if (embeddingBias !== undefined) for (let id = 0; id < vocab; id++) work[id]! += embeddingBias[id] ?? 0;
       // The 1e-6 is upstream's guard against a division by zero.
       if (temperature !== 1) for (let id = 0; id < vocab; id++) work[id]! *= 1 / (temperature + 1e-6);
+      if (overflows) for (let id = 0; id < vocab; id++) if (work[id]! > LARGEST_HALF) work[id] = Infinity;
       penalize?.(work, tokens, length);
       // Fault: the best id is looked up before EOS is held back, and where it was EOS the reduction keeps its initial id.
       heldBackBest = losesId && holdsEos && argmax(work) === endId;
@@ -51,6 +58,9 @@ export function createShaper(request: EngineRequest, vocab: number, faults: Read
     },
   };
 }
+
+/** Above it half precision (IEEE 754 binary16) has infinity only. */
+const LARGEST_HALF = 65504;
 
 /** The lowest id among the largest. */
 export function argmax(logits: Float64Array): number {

@@ -146,4 +146,40 @@ export const ENGINE_FAULTS: readonly Fault[] = [
     thread: issue(BACKEND, 530),
     caughtBy: ['greedy-is-argmax'],
   },
+  {
+    id: 'penalties-ignored-torch-sampler',
+    class: 'parameters',
+    mechanism: 'Repetition, presence and frequency penalties are accepted, and the sampler never looks at them.',
+    thread: issue(TRTLLM, 9442),
+    caughtBy: ['accepted-means-applied'],
+  },
+  {
+    id: 'bad-words-ignored-torch-sampler',
+    class: 'parameters',
+    mechanism: 'Bad words stay with the request; the choice is made among all tokens.',
+    thread: issue(TRTLLM, 16052),
+    caughtBy: ['accepted-means-applied'],
+  },
+  {
+    id: 'logit-bias-silently-ignored',
+    class: 'parameters',
+    mechanism: 'The bias stays with the request and is never added to the logits.',
+    thread: issue('tenstorrent/tt-xla', 3364),
+    caughtBy: ['accepted-means-applied'],
+  },
+  {
+    id: 'torch-sampler-always-greedy',
+    class: 'parameters',
+    mechanism: 'The sampler takes the largest logit, whatever temperature, top_k and top_p say.',
+    thread: issue(TRTLLM, 6451),
+    caughtBy: ['accepted-means-applied', 'seed-decides'],
+  },
+  {
+    id: 'temp0-wrong-output',
+    class: 'parameters',
+    mechanism:
+      'Temperature 0 is not rewritten to 1: logits are divided by what guards against a division by zero, and in half precision all that overflow are equal.',
+    thread: issue(BACKEND, 158),
+    caughtBy: ['greedy-as-spelled'],
+  },
 ];

@@ -107,4 +107,19 @@ export const FRONT_END_FAULTS: readonly Fault[] = [
     thread: issue(SERVER, 6463),
     caughtBy: ['as-observed'],
   },
+  {
+    id: 'temperature-and-seed-ignored',
+    class: 'parameters',
+    mechanism: 'The OpenAI front end validates temperature and seed and sends neither to the model.',
+    thread: issue('ai-dynamo/dynamo', 3162),
+    caughtBy: ['accepted-means-applied'],
+  },
+  {
+    id: 'response-format-not-enforced',
+    class: 'parameters',
+    mechanism: 'response_format is accepted and reaches nothing. Releases whose profile drops it do so anyway.',
+    thread: issue('NVIDIA/TensorRT', 4855),
+    profile: 'ideal',
+    caughtBy: ['accepted-means-applied'],
+  },
 ];

@@ -141,4 +141,32 @@ export const MODEL_FAULTS: readonly Fault[] = [
     thread: issue('ai-dynamo/dynamo', 5827),
     caughtBy: ['cancel-stops', 'cancel-frees'],
   },
+  {
+    id: 'repetition-penalty-no-effect-inflight',
+    class: 'parameters',
+    mechanism: 'repetition_penalty is read from the request and not handed on to the in-flight batch.',
+    thread: issue(BACKEND, 93),
+    caughtBy: ['accepted-means-applied', 'batch-invariance'],
+  },
+  {
+    id: 'first-row-samples-for-all',
+    class: 'parameters',
+    mechanism: 'One sampler is made for a batch of prompts, from the settings of its first row.',
+    thread: 'https://github.com/Blaizzy/mlx-vlm/issues/1647',
+    caughtBy: ['batch-invariance'],
+  },
+  {
+    id: 'generation-logits-dtype',
+    class: 'log-probabilities',
+    mechanism: 'Half-precision logits are read as single precision, two as one.',
+    thread: issue(BACKEND, 598),
+    caughtBy: ['greedy-is-argmax', 'accepted-means-applied'],
+  },
+  {
+    id: 'bls-drops-temperature',
+    class: 'parameters',
+    mechanism: 'The map from the inputs of tensorrt_llm_bls to those of the engine lacks temperature.',
+    thread: issue(BACKEND, 523),
+    caughtBy: ['accepted-means-applied', 'greedy-as-spelled'],
+  },
 ];

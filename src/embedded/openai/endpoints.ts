@@ -14,9 +14,9 @@ import { validatedBody } from './request-body.ts';
 import type { RequestSchemas } from './request-schema.ts';
 import type { FrontEndSettings } from './settings.ts';
 import { retouching } from './retouch.ts';
-import { maxTokens, requestTensors } from './tensors.ts';
+import { maxTokens, requestTensors, type SamplingFields } from './tensors.ts';
 import { uuid1 } from './uuid1.ts';
-import { checkedChat, checkedCompletion, forcedTool } from './validate.ts';
+import { checkedChat, checkedCompletion, forcedTool, mustReachModel } from './validate.ts';
 
 export interface Frontend {
   readonly core: TritonCore;
@@ -31,32 +31,34 @@ export interface Frontend {
 }
 
 export async function completions(frontend: Frontend, message: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
-  const { core, schemas } = frontend;
+  const { core, faults, schemas } = frontend;
   const profile = core.profile.openai;
   const request = validatedBody(schemas.completion, message.headers, body);
   const { model, prompt } = checkedCompletion(frontend.models, request, profile);
+  mustReachModel(request, profile, faults);
   const sent = limit(frontend, maxTokens([request.max_tokens], profile));
   const echo =
     profile.completionsExcludeInput.value && model.echoTensor !== undefined && request.echo !== undefined
       ? { tensor: model.echoTensor, exclude: !request.echo }
       : undefined;
   const askForCounts = asksForCounts(frontend);
-  const tensors = requestTensors(request, { prompt, maxTokens: sent, echo, guide: undefined, askForCounts, profile });
+  const tensors = requestTensors(heeded(frontend, request), { prompt, maxTokens: sent, echo, guide: undefined, askForCounts, profile });
   await answer(frontend, { model, tensors, maxTokens: sent, request, form: COMPLETION, chat: false }, response);
 }
 
 export async function chatCompletions(frontend: Frontend, message: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
-  const { core, schemas, tokenizer } = frontend;
+  const { core, faults, schemas, tokenizer } = frontend;
   const profile = core.profile.openai;
   const request = validatedBody(schemas.chat, message.headers, body);
   const model = checkedChat(frontend.models, request, { hasTokenizer: tokenizer !== undefined, hasParser: false, profile });
+  mustReachModel(request, profile, faults);
   const keepBos = profile.doubleBos.value || frontend.faults.has('double-bos-templated-prompt');
   const prompt = chatPrompt(tokenizer as Tokenizer, request.messages, { keepBos, contentParts: profile.contentParts.value });
   const tool = profile.tools.value === 'honoured' ? forcedTool(request) : undefined;
   const sent = limit(frontend, maxTokens([request.max_completion_tokens, request.max_tokens], profile));
   const echo = profile.chatExcludesInput.value && model.echoTensor !== undefined ? { tensor: model.echoTensor, exclude: true } : undefined;
   const askForCounts = asksForCounts(frontend);
-  const tensors = requestTensors(request, { prompt, maxTokens: sent, echo, guide: tool?.guide, askForCounts, profile });
+  const tensors = requestTensors(heeded(frontend, request), { prompt, maxTokens: sent, echo, guide: tool?.guide, askForCounts, profile });
   await answer(
     frontend,
     { model, tensors, maxTokens: sent, request, form: tool === undefined ? CHAT : toolChat(tool.name), chat: true },
@@ -67,6 +69,11 @@ export async function chatCompletions(frontend: Frontend, message: IncomingMessa
 /** Fault openai-default-max-tokens-16: whatever was asked for, the default is sent. */
 function limit(frontend: Frontend, asked: bigint | undefined): bigint | undefined {
   return frontend.faults.has('openai-default-max-tokens-16') ? BigInt(frontend.core.profile.openai.defaultMaxTokens.value) : asked;
+}
+
+/** Fault temperature-and-seed-ignored: both are validated, and left out of what is sent. */
+function heeded(frontend: Frontend, request: SamplingFields): SamplingFields {
+  return frontend.faults.has('temperature-and-seed-ignored') ? { ...request, seed: undefined, temperature: undefined } : request;
 }
 
 /** Fault usage-null-trtllm: the counts are not asked for, as up to 25.10. */

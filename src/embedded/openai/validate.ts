@@ -63,6 +63,33 @@ export function checkedChat(
   return model;
 }
 
+/**
+ * Fields that reach no TensorRT-LLM model: what a release drops without a word passes, anything else of them is refused.
+ * The text of the refusal is this server's own, since the known releases drop all of them.
+ */
+export function mustReachModel(
+  request: CompletionRequest | ChatRequest,
+  { droppedFields, tools }: OpenAiProfile,
+  faults: ReadonlySet<string>,
+): void {
+  const { ignore_eos, min_tokens } = request;
+  const chat: Partial<ChatRequest> = 'messages' in request ? request : {};
+  const ignoresTools = tools.value === 'ignored';
+  const unserved = {
+    min_tokens: min_tokens !== undefined,
+    ignore_eos: ignore_eos === true,
+    // Fault response-format-not-enforced: it passes, and reaches nothing.
+    response_format: chat.response_format?.type === 'json_object' && !faults.has('response-format-not-enforced'),
+    functions: chat.functions !== undefined,
+    function_call: chat.function_call !== undefined,
+    top_logprobs: chat.top_logprobs !== undefined,
+    tools: ignoresTools && (chat.tools ?? []).length > 0,
+    tool_choice: ignoresTools && chat.tool_choice !== undefined && chat.tool_choice !== 'none',
+  };
+  const [name] = Object.entries(unserved).find(([field, given]) => given && !droppedFields.value.includes(field)) ?? [];
+  if (name !== undefined) throw clientError(`${name} is not supported`);
+}
+
 function onlyOneChoice(n: bigint | undefined): void {
   if (n !== undefined && n > 1n) throw clientError(`Received n=${n}, but only single choice (n=1) is currently supported`);
 }

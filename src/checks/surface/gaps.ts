@@ -1,0 +1,34 @@
+/** Known gaps of the laws about parameters: what running servers were seen, or read, to do with them. */
+import type { KnownGap } from '#checks/laws/index.ts';
+import { OPENAI_ROUTES } from '#checks/laws/observed.ts';
+import { PROBED_ROUTES } from './spellings.ts';
+
+/** Law: a parameter that a route accepts has its effect. */
+export const ACCEPTED_MEANS_APPLIED = 'accepted-means-applied';
+/** Law: every spelling of greedy gives the greedy answer. */
+export const GREEDY_AS_SPELLED = 'greedy-as-spelled';
+
+export const DROPPED_FIELDS: KnownGap = {
+  id: 'front-end-drops-fields',
+  law: ACCEPTED_MEANS_APPLIED,
+  routes: OPENAI_ROUTES,
+  mode: 'both',
+  axis: 'openai',
+  releases: ['r24.11', 'r25.05', 'r25.12', 'main'],
+  deviation:
+    'min_tokens, ignore_eos, response_format, functions and function_call are accepted, and nothing is sent to the model; before r25.12 echo and top_logprobs too, before r25.05 tools.',
+  thread: 'docs/observed.md#openai-front-end-r25-12',
+  listed: (profile) => profile.openai.droppedFields.value.length > 0,
+};
+
+export const TEMPERATURE_ZERO_SAMPLES: KnownGap = {
+  id: 'temperature-0-with-top-p-samples',
+  law: GREEDY_AS_SPELLED,
+  routes: PROBED_ROUTES,
+  mode: 'both',
+  axis: 'models',
+  releases: ['1.x'],
+  deviation: 'Temperature 0 with a top-p and without a top-k becomes temperature 1 and top-p 1: the whole distribution is drawn from.',
+  thread: 'docs/determinism.md#greedy',
+  listed: (profile) => profile.models.temperatureZeroWithTopPSamples.value,
+};

@@ -1,0 +1,13 @@
+export { Asker } from './ask.ts';
+export { baseOf, greedyOn, rawPart } from './base.ts';
+export { ACCEPTED_MEANS_APPLIED, DROPPED_FIELDS, GREEDY_AS_SPELLED, TEMPERATURE_ZERO_SAMPLES } from './gaps.ts';
+export { GREEDY_ROWS, type GreedyRow } from './greedy.ts';
+export { jsonOf, spells } from './inputs.ts';
+export { ignored, servedText } from './judge.ts';
+export { chances, winner } from './oracle.ts';
+export type { DrawProbe, Extra, FieldProbe, InertProbe, PairProbe, Probe, ProbeContext, RefusalProbe, SeedProbe } from './probe.ts';
+export { FAMILIES, type Family } from './probes/index.ts';
+export type { Given, Reply } from './reply.ts';
+export { PROBED_ROUTES, SURFACE_OF, type Surface } from './spellings.ts';
+export { LENGTH, type Subject, Subjects } from './subject.ts';
+export type { Words } from './words.ts';

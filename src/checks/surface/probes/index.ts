@@ -1,0 +1,23 @@
+import type { Probe } from '../probe.ts';
+import { DRAWS } from './draws.ts';
+import { ENDINGS } from './endings.ts';
+import { FIELDS } from './fields.ts';
+import { INERT } from './inert.ts';
+import { PENALTIES } from './penalties.ts';
+import { REFUSED } from './refused.ts';
+import { RETURNED } from './returned.ts';
+import { WORDS_AND_BIAS } from './words-and-bias.ts';
+
+/** Probes by the claim that asks them. */
+export const FAMILIES = {
+  endings: ENDINGS,
+  'words-and-bias': WORDS_AND_BIAS,
+  penalties: PENALTIES,
+  draws: DRAWS,
+  returned: RETURNED,
+  inert: INERT,
+  refused: REFUSED,
+  fields: FIELDS,
+} as const satisfies Readonly<Record<string, readonly Probe[]>>;
+
+export type Family = keyof typeof FAMILIES;

@@ -1,0 +1,75 @@
+import type { ModelsProfile } from '#core/profile/index.ts';
+import { ROUTE_IDS, type RouteId } from '#core/request/index.ts';
+import type { Word } from './words.ts';
+
+/** What a route talks to: a model of the repository, or an endpoint of the OpenAI front end. */
+export type Surface = 'tensorrt_llm' | 'ensemble' | 'tensorrt_llm_bls' | 'llmapi' | 'completions' | 'chat';
+
+export const SURFACE_OF: Readonly<Record<RouteId, Surface>> = {
+  raw: 'tensorrt_llm',
+  ensemble: 'ensemble',
+  llmapi: 'llmapi',
+  bls: 'tensorrt_llm_bls',
+  'bls-accumulate': 'tensorrt_llm_bls',
+  generate: 'ensemble',
+  'openai-completions': 'completions',
+  'openai-chat': 'chat',
+};
+
+/** The routes that probes ask: bls-accumulate differs from bls in how it cuts a stream, and in nothing that it is asked. */
+export const PROBED_ROUTES: readonly RouteId[] = ROUTE_IDS.filter((route) => route !== 'bls-accumulate' && route !== 'llmapi');
+
+/** How the value travels. `phrases` and `bias` are token ids on tensorrt_llm, which has no tokenizer, and text elsewhere. */
+export type Kind = 'int32' | 'fp32' | 'uint64' | 'bool' | 'phrases' | 'bias';
+
+export interface Spelling {
+  readonly kind: Kind;
+  /** Names by surface; a surface that is left out has no such input. */
+  readonly names: Partial<Readonly<Record<Surface, string>>>;
+}
+
+type Names = Spelling['names'];
+
+/** tensorrt_llm and the two that stand before it, which have one vocabulary. */
+const models = (raw: string, text = raw): Names => ({ tensorrt_llm: raw, ensemble: text, tensorrt_llm_bls: text });
+const frontEnd = (name: string): Names => ({ completions: name, chat: name });
+
+/**
+ * The spelling of every word. Scalars are [batch, 1] tensors (INT32, FP32, UINT64, BOOL) or bare JSON values.
+ *
+ * Source: TensorRT-LLM triton_backend/all_models/inflight_batcher_llm config.pbtxt files, as in docker/models; for the
+ * OpenAI front end docs/observed.md#openai-front-end-r25-12.
+ */
+export function spellings({
+  minTokensTensor,
+  seedTensor,
+  returnsTokenCounts,
+  ensembleExcludeInput,
+}: ModelsProfile): Readonly<Record<Word, Spelling>> {
+  return {
+    maxTokens: { kind: 'int32', names: { ...models('request_output_len', 'max_tokens'), ...frontEnd('max_tokens') } },
+    maxCompletionTokens: { kind: 'int32', names: { chat: 'max_completion_tokens' } },
+    minTokens: { kind: 'int32', names: models(minTokensTensor.value) },
+    endId: { kind: 'int32', names: models('end_id') },
+    stopWords: { kind: 'phrases', names: { ...models('stop_words_list', 'stop_words'), ...frontEnd('stop') } },
+    badWords: { kind: 'phrases', names: models('bad_words_list', 'bad_words') },
+    bias: { kind: 'bias', names: models('embedding_bias', 'embedding_bias_words') },
+    temperature: { kind: 'fp32', names: { ...models('temperature'), ...frontEnd('temperature') } },
+    topK: { kind: 'int32', names: models('runtime_top_k', 'top_k') },
+    topP: { kind: 'fp32', names: { ...models('runtime_top_p', 'top_p'), ...frontEnd('top_p') } },
+    seed: { kind: 'uint64', names: { ...models(seedTensor.value), ...frontEnd('seed') } },
+    repetitionPenalty: { kind: 'fp32', names: models('repetition_penalty') },
+    presencePenalty: { kind: 'fp32', names: { ...models('presence_penalty'), ...frontEnd('presence_penalty') } },
+    frequencyPenalty: { kind: 'fp32', names: { ...models('frequency_penalty'), ...frontEnd('frequency_penalty') } },
+    logProbs: { kind: 'bool', names: models('return_log_probs') },
+    generationLogits: { kind: 'bool', names: models('return_generation_logits') },
+    countInput: { kind: 'bool', names: returnsTokenCounts.value ? models('return_num_input_tokens') : {} },
+    countOutput: { kind: 'bool', names: returnsTokenCounts.value ? models('return_num_output_tokens') : {} },
+    excludeInput: {
+      kind: 'bool',
+      names: ensembleExcludeInput.value ? models('exclude_input_in_output') : { tensorrt_llm: 'exclude_input_in_output' },
+    },
+    echo: { kind: 'bool', names: { completions: 'echo' } },
+    stream: { kind: 'bool', names: { ...models('streaming', 'stream'), ...frontEnd('stream') } },
+  };
+}

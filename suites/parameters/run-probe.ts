@@ -1,0 +1,128 @@
+import {
+  ACCEPTED_MEANS_APPLIED,
+  DROPPED_FIELDS,
+  type Extra,
+  type FieldProbe,
+  ignored,
+  type InertProbe,
+  LENGTH,
+  type PairProbe,
+  type Probe,
+  rawPart,
+  type RefusalProbe,
+  type Reply,
+  SURFACE_OF,
+  spells,
+} from '#checks/surface/index.ts';
+import type { RouteId } from '#core/request/index.ts';
+import type { Findings } from './findings.ts';
+import { runDraws } from './run-draws.ts';
+import { runSeeds } from './run-seeds.ts';
+import { askExtra, askGreedy, type Work } from './work.ts';
+
+const LAW = ACCEPTED_MEANS_APPLIED;
+const NOBODY = 'none of the prompts that were drawn can show it';
+
+/** Asks a probe on a route; nothing where the route has no such input. */
+export async function runProbe(work: Work, probe: Probe, route: RouteId, findings: Findings): Promise<void> {
+  switch (probe.kind) {
+    case 'pair':
+      return pair(work, probe, route, findings);
+    case 'draw':
+      return runDraws(work, probe, route, findings);
+    case 'seed':
+      return runSeeds(work, probe, route, findings);
+    case 'inert':
+      return inert(work, probe, route, findings);
+    case 'refusal':
+      return refusals(work, probe, route, findings);
+    case 'field':
+      return fields(work, probe, route, findings);
+  }
+}
+
+async function pair(work: Work, probe: PairProbe, route: RouteId, findings: Findings): Promise<void> {
+  if (!spells(SURFACE_OF[route], probe.words, work.profile.models) || probe.when?.(work.profile) === false) return;
+  if (probe.words.includes('stream') && !work.lab.parts.decoupled)
+    return findings.note('nothing streams on a repository that is not decoupled');
+  const subjects = await work.subjects.pick(route, probe.subjects ?? 1, (s) => probe.asks(s, work) !== undefined);
+  if (subjects.length === 0) findings.vacuous(LAW, probe.id, route, NOBODY);
+  for (const subject of subjects) {
+    const replies: Record<string, Reply> = {};
+    const raw: Record<string, Reply> = {};
+    for (const [name, words] of Object.entries(probe.asks(subject, work)!)) {
+      const reply = await askGreedy(work, route, subject, words);
+      replies[name] = reply;
+      raw[name] = route === 'raw' ? reply : await askGreedy(work, 'raw', subject, rawPart(words, work));
+    }
+    findings.exercised();
+    const refused = Object.entries(replies).find(([, reply]) => reply.refusal !== undefined);
+    const shown = { ...work, route, subject, replies, raw };
+    const wrong = refused === undefined ? probe.shows(shown) : `${refused[0]} the parameter: ${refused[1].refusal}`;
+    if (wrong === undefined) continue;
+    const code = refused === undefined ? (ignored(shown) ? 'ignored' : 'wrong') : 'refused';
+    findings.fail(LAW, code, probe.id, wrong, route, subject);
+  }
+}
+
+async function inert(work: Work, probe: InertProbe, route: RouteId, findings: Findings): Promise<void> {
+  for (const extra of probe.inputs[SURFACE_OF[route]] ?? []) {
+    const [subject] = await work.subjects.pick(route, 1, (s) => s.greedy.length > 0);
+    if (subject === undefined) return findings.vacuous(LAW, probe.id, route, NOBODY);
+    const without = await askGreedy(work, route, subject, { maxTokens: LENGTH });
+    const given = await askExtra(work, route, subject, { maxTokens: LENGTH }, extra);
+    findings.exercised();
+    const where = `${probe.id}, ${extra.name},`;
+    if (given.refusal !== undefined) findings.fail(LAW, 'refused', where, given.refusal, route, subject);
+    else if (differ(without, given) && work.exact) findings.fail(LAW, 'not-inert', where, 'it changes the answer', route, subject);
+  }
+}
+
+async function refusals(work: Work, probe: RefusalProbe, route: RouteId, findings: Findings): Promise<void> {
+  for (const extra of probe.inputs[SURFACE_OF[route]] ?? []) {
+    if (!carries(route, extra)) continue;
+    const [subject] = await work.subjects.pick(route, 1, (s) => s.greedy.length > 0);
+    if (subject === undefined) return findings.vacuous(LAW, probe.id, route, NOBODY);
+    const { refusal } = await askExtra(work, route, subject, { maxTokens: 2 }, extra);
+    // An engine of which nothing is known may have the feature, and its effect cannot be seen from here.
+    if (refusal === undefined && !work.lab.parts.owned) {
+      findings.note(`${extra.name} is accepted on ${route}`);
+      continue;
+    }
+    findings.exercised();
+    const where = `${probe.id}, ${extra.name},`;
+    if (drops(work, extra)) findings.gap(DROPPED_FIELDS, refusal === undefined);
+    else if (refusal === undefined) findings.fail(LAW, 'accepted', where, 'it is accepted, and nothing here can act on it', route, subject);
+    else if (work.lab.parts.owned && !extra.says.test(refusal))
+      findings.fail(LAW, 'other-refusal', where, `expected a refusal like ${extra.says}, got ${refusal}`, route, subject);
+  }
+}
+
+async function fields(work: Work, probe: FieldProbe, route: RouteId, findings: Findings): Promise<void> {
+  for (const extra of probe.inputs[SURFACE_OF[route]] ?? []) {
+    const [subject] = await work.subjects.pick(route, 1, (s) => probe.fits(s));
+    if (subject === undefined) return findings.vacuous(LAW, probe.id, route, NOBODY);
+    const without = await askGreedy(work, route, subject, { maxTokens: LENGTH });
+    const given = await askExtra(work, route, subject, { maxTokens: LENGTH }, extra);
+    findings.exercised();
+    const dropped = given.refusal === undefined && !differ(without, given);
+    if (drops(work, extra)) findings.gap(DROPPED_FIELDS, dropped);
+    else if (dropped)
+      findings.fail(LAW, 'ignored', `${probe.id}, ${extra.name},`, 'it is accepted, and the answer is the same without it', route, subject);
+  }
+}
+
+/** The release is known to accept the field and to do nothing with it. */
+function drops({ profile }: Work, { name, value }: Extra): boolean {
+  return 'json' in value && profile.openai.droppedFields.value.includes(name);
+}
+
+function differ(a: Reply, b: Reply): boolean {
+  const said = (reply: Reply) => JSON.stringify([reply.answers, reply.outputs.get('num_input_tokens')]);
+  return said(a) !== said(b);
+}
+
+/** JSON has no half-precision numbers. */
+function carries(route: RouteId, { value }: Extra): boolean {
+  return route !== 'generate' || 'json' in value || value.datatype !== 'FP16';
+}

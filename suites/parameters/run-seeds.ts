@@ -1,0 +1,47 @@
+import { ACCEPTED_MEANS_APPLIED, type SeedProbe, spells, SURFACE_OF } from '#checks/surface/index.ts';
+import type { RouteId } from '#core/request/index.ts';
+import type { Findings } from './findings.ts';
+import { telling } from './run-draws.ts';
+import { askWith, type Work } from './work.ts';
+
+const SEEDS = 4;
+/** The chance that seeds which matter give one answer only on every prompt must be below this, or nothing is proven. */
+const UNLIKELY = 1e-4;
+
+/** First tokens by several seeds, each twice, until it would be a wonder if all of them were the same by chance. */
+export async function runSeeds(work: Work, probe: SeedProbe, route: RouteId, findings: Findings): Promise<void> {
+  if (!spells(SURFACE_OF[route], probe.words, work.profile.models)) return;
+  const allEqual = (logits: Float32Array) => probe.chances(logits).reduce((sum, p) => sum + p ** SEEDS, 0);
+  const subjects = await telling(work, route, probe.id, (s) => -allEqual(s.logits[0]!));
+  const base = work.lab.plan.rng(`seeds-${route}`).int(0, 1e9);
+  let chance = 1;
+  let others = false;
+  for (const subject of subjects) {
+    const seen = new Set<string>();
+    for (let i = 0; i < SEEDS; i++) {
+      const words = { ...probe.with, maxTokens: 1, seed: base + i };
+      const [first, again] = [await askWith(work, route, subject, words), await askWith(work, route, subject, words, 1)];
+      const refusal = first.refusal ?? again.refusal;
+      if (refusal !== undefined) return findings.fail('seed-decides', 'refused', probe.id, refusal, route, subject);
+      findings.exercised();
+      const [text, repeated] = [first.answers[0]?.text, again.answers[0]?.text];
+      if (text !== repeated && work.exact)
+        findings.fail(
+          'seed-decides',
+          'same-seed-differs',
+          probe.id,
+          `${JSON.stringify(text)}, then ${JSON.stringify(repeated)} by one seed`,
+          route,
+          subject,
+        );
+      seen.add(text ?? '');
+    }
+    others ||= seen.size > 1;
+    chance *= allEqual(subject.logits[0]!);
+    if (chance < UNLIKELY && others) return;
+  }
+  if (others) return;
+  if (chance >= UNLIKELY) return findings.vacuous(ACCEPTED_MEANS_APPLIED, probe.id, route, 'no prompt leaves enough to chance');
+  const text = `${SEEDS} seeds give one answer only on each of ${subjects.length} prompts (chance ${chance.toPrecision(1)})`;
+  findings.fail(ACCEPTED_MEANS_APPLIED, 'ignored', probe.id, text, route);
+}
