@@ -14,6 +14,7 @@ import {
   type TensorCase,
 } from './grpc-tables.ts';
 import { GENERATES, type HttpCase, INFER, ROUTES, STREAMS as SSE_STREAMS } from './http-tables.ts';
+import { EXCHANGES as LLMAPI } from './llmapi-tables.ts';
 import { OPENAI } from './openai-tables.ts';
 import { tableClaim } from './table-claim.ts';
 import { PlainGrpc, http, inferMessage } from './wire.ts';
@@ -115,6 +116,13 @@ export const CLAIMS: readonly Claim[] = [
     statement: 'ModelStreamInfer frames answers, ends and errors as real servers were seen to.',
     cases: GRPC_STREAMS,
     check: stream,
+  }),
+  tableClaim({
+    unless: (lab) => needsStreams(lab) ?? lab.parts.notServed.get('llmapi'),
+    id: 'llmapi-exchanges',
+    statement: "The LLM API's model answers with its own tensors, defaults and error texts, streamed and not.",
+    cases: LLMAPI,
+    check: (c, lab) => stream({ ...c, requests: c.requests.map((r) => ({ ...r, model: lab.parts.models.llmapi })) }, lab),
   }),
   tableClaim({
     unless: needsStreams,

@@ -3,17 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MODEL_REPOSITORY } from '#core/config/index.ts';
 
-/** A copy of the model repository whose tensorrt_llm gives each request one response. */
+/** A copy of the model repository whose engines give each request one response. */
 export function unaryRepository(): { readonly path: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-unary-'));
   const path = join(folder, 'models');
   cpSync(MODEL_REPOSITORY, path, { recursive: true });
   // The models name their checkpoint by its place beside the repository.
   symlinkSync(join(MODEL_REPOSITORY, '..', 'checkpoint'), join(folder, 'checkpoint'));
-  const config = join(path, 'tensorrt_llm', 'config.pbtxt');
-  const text = readFileSync(config, 'utf8');
-  const unary = text.replace(/decoupled:\s*true/i, 'decoupled: false');
-  if (unary === text) throw new Error(`${config} says nothing about a decoupled policy`);
-  writeFileSync(config, unary);
+  for (const model of ['tensorrt_llm', 'llmapi']) {
+    const config = join(path, model, 'config.pbtxt');
+    const text = readFileSync(config, 'utf8');
+    const unary = text.replace(/decoupled:\s*true/i, 'decoupled: false');
+    if (unary === text) throw new Error(`${config} says nothing about a decoupled policy`);
+    writeFileSync(config, unary);
+  }
   return { path, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }

@@ -50,7 +50,8 @@ export function llmapi(setup: ModelSetup, { engine, faults, profile }: LlmapiOpt
       return;
     }
     const target = running.get(request.id);
-    if (target !== undefined) {
+    // Fault cancel-disabled-upstream: the stop is answered, and nothing is stopped.
+    if (target !== undefined && !faults.has('cancel-disabled-upstream')) {
       target.stopped = true;
       target.handle.cancel();
     }
@@ -67,7 +68,8 @@ export function llmapi(setup: ModelSetup, { engine, faults, profile }: LlmapiOpt
       tokenizer,
       torch,
       streaming,
-      promptIds: asked.excludesInput || streaming ? undefined : asked.engine.promptIds,
+      // Fault echo-breaks-token-counts: what the request says of the prompt is dropped.
+      promptIds: (asked.excludesInput && !faults.has('echo-breaks-token-counts')) || streaming ? undefined : asked.engine.promptIds,
       maxTokens: asked.engine.maxTokens,
       stop: asked.stop,
     });

@@ -1,0 +1,21 @@
+import type { Fault } from './types.ts';
+
+const issue = (repository: string, number: number) => `https://github.com/${repository}/issues/${number}`;
+
+/** Defects whose mechanism sits in the LLM API and in the model that calls it. */
+export const LLMAPI_FAULTS: readonly Fault[] = [
+  {
+    id: 'llmapi-cannot-stream',
+    class: 'framing',
+    mechanism: 'llmapi does not hand `streaming` on: the one response that comes has everything.',
+    thread: issue('NVIDIA/TensorRT-LLM', 6207),
+    caughtBy: ['streams-as-it-goes'],
+  },
+  {
+    id: 'echo-breaks-token-counts',
+    class: 'parameters',
+    mechanism: 'llmapi drops sampling_param_exclude_input_from_output, so that answers that are not streamed begin with the prompt.',
+    thread: issue('triton-inference-server/perf_analyzer', 194),
+    caughtBy: ['text-is-true-decode'],
+  },
+];
