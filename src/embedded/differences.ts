@@ -87,9 +87,21 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     where: 'models',
-    real: 'beams, context logits, LoRA, draft tokens, guided decoding, retention',
-    embedded: 'declared, and refused by name when sent',
-    reason: 'the engine does not have them yet',
+    real: 'LoRA, draft tokens, lookahead, guided decoding, retention, prompt tables, encoder and multimodal inputs',
+    embedded: 'refused: in the words of an engine that is not set up for them where these are public, otherwise by name',
+    reason: 'the engine does not have them',
+  },
+  {
+    where: 'engine',
+    real: 'generation logits of beams are those of the place in the batch that a beam held at each step; in streams they are [1, n, beams, vocabulary]',
+    embedded: 'those that the ids of the beam were drawn from, [1, beams, n, vocabulary] always; shorter beams padded with 0',
+    reason: 'rows that belong to their ids can be checked',
+  },
+  {
+    where: 'engine',
+    real: 'all requests of a batch have the beam width of the engine, or are refused or wait',
+    embedded: 'any width up to max_beam_width beside any other',
+    reason: 'each sequence is computed alone',
   },
   {
     where: 'models',

@@ -7,7 +7,18 @@ import { StepScheduler } from './scheduler.ts';
 import { createScriptedEngine, type ScriptedOptions } from './scripted.ts';
 import type { Engine } from './types.ts';
 
-export type { Engine, EngineFinish, EngineHandle, EngineRequest, EngineSampling, EngineStats, EngineStep } from './types.ts';
+export type {
+  BeamState,
+  Engine,
+  EngineBeams,
+  EngineFinish,
+  EngineHandle,
+  EnginePerf,
+  EngineRequest,
+  EngineSampling,
+  EngineStats,
+  EngineStep,
+} from './types.ts';
 export { createScriptedEngine, type Script, type ScriptedOptions } from './scripted.ts';
 
 export interface LlamaEngineOptions {
@@ -41,7 +52,7 @@ export function createLlamaEngine(options: LlamaEngineOptions): Engine {
   const reduction = faults.has('batch-size-changes-greedy-logits') ? 'batch' : (options.reduction ?? 'invariant');
   const llama = createLlama({ checkpoint, store, reduction, faults });
   const cache = new KvCache({ blocks, tokensPerBlock, reuse, faults, roundBlock: (block) => roundBlock(store, block) });
-  return new StepScheduler({ llama, cache, vocabSize: vocab, maxSeqLen, maxRequests, stepMs, faults });
+  return new StepScheduler({ llama, cache, store, vocabSize: vocab, maxSeqLen, maxRequests, stepMs, faults });
 }
 
 /** Limits that a model's configuration may set; everything else of an engine follows from EmbeddedOptions. */

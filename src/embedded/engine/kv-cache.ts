@@ -13,6 +13,13 @@ export interface KvSequence {
   parent: number;
 }
 
+export interface AdmitOptions {
+  /** Answers to the prompt that will live side by side. Default 1. */
+  readonly beams?: number;
+  /** False: every position is to be computed, for its logits. Default true. */
+  readonly reuse?: boolean;
+}
+
 interface Node {
   /** Never used twice, so that a child of an evicted block cannot be found under its successor. */
   readonly serial: number;
@@ -73,13 +80,21 @@ export class KvCache {
     return this.#reusedTotal;
   }
 
-  /** Room for `prompt` and all but the last of `maxTokens` new ids, or undefined while there is none. */
-  admit(prompt: Int32Array, maxTokens: number): KvSequence | undefined {
-    const size = this.tokensPerBlock;
-    const total = Math.ceil((prompt.length + maxTokens - 1) / size);
-    const found = this.#match(prompt);
+  /** Blocks that `beams` answers to one prompt can need together: they share those that the prompt fills. */
+  blocksFor(prompt: Int32Array, maxTokens: number, beams: number): number {
+    const total = this.#blocksOf(prompt, maxTokens);
+    return total + (beams - 1) * (total - this.#filledBy(prompt));
+  }
+
+  /**
+   * Room for `prompt` and all but the last of `maxTokens` new ids, and for as many forks as make `beams` of it, or
+   * undefined while there is none.
+   */
+  admit(prompt: Int32Array, maxTokens: number, { beams = 1, reuse = true }: AdmitOptions = {}): KvSequence | undefined {
+    const total = this.#blocksOf(prompt, maxTokens);
+    const found = reuse ? this.#match(prompt) : [];
     const shared = found.filter((node) => this.#references[node.block]! > 0).length;
-    if (total - shared > this.blocksFree - this.#reserved) return undefined;
+    if (this.blocksFor(prompt, maxTokens, beams) - shared > this.blocksFree - this.#reserved) return undefined;
     const sequence: KvSequence = {
       table: new Int32Array(total),
       blocks: found.length,
@@ -97,6 +112,17 @@ export class KvCache {
     this.#reusedTotal += found.length;
     this.grow(sequence, prompt.length);
     return sequence;
+  }
+
+  /** Another answer to the prompt of an admitted sequence, with the blocks that the prompt fills in common. */
+  fork(sequence: KvSequence, prompt: Int32Array): KvSequence {
+    const common = this.#filledBy(prompt);
+    const table = new Int32Array(sequence.table.length);
+    table.set(sequence.table.subarray(0, common));
+    for (let i = 0; i < common; i++) this.#references[table[i]!]! += 1;
+    const reserved = table.length - common;
+    this.#reserved += reserved;
+    return { table, blocks: common, reused: common, reserved, stored: common, parent: 0 };
   }
 
   /** Gives blocks until `length` positions are covered. */
@@ -133,6 +159,14 @@ export class KvCache {
   forget(sequence: KvSequence): void {
     this.#reserved -= sequence.reserved;
     sequence.reserved = 0;
+  }
+
+  #blocksOf(prompt: Int32Array, maxTokens: number): number {
+    return Math.ceil((prompt.length + maxTokens - 1) / this.tokensPerBlock);
+  }
+
+  #filledBy(prompt: Int32Array): number {
+    return Math.floor(prompt.length / this.tokensPerBlock);
   }
 
   #store(sequence: KvSequence, tokens: Int32Array, length: number): void {

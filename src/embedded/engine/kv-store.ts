@@ -32,3 +32,19 @@ export function roundBlock(store: KvStore, block: number): void {
     }
   }
 }
+
+/** Copies keys and values of positions [from, to) of one block table to another, in all layers. */
+export function copyPositions(store: KvStore, source: Int32Array, target: Int32Array, from: number, to: number): void {
+  const { tokensPerBlock: size, width } = store;
+  for (let layer = 0; layer < store.layers; layer++) {
+    const cell = (table: Int32Array, position: number) =>
+      ((layer * store.blocks + table[(position / size) | 0]!) * size + (position % size)) * width;
+    for (let at = from, end = 0; at < to; at = end) {
+      end = Math.min(to, (((at / size) | 0) + 1) * size);
+      const read = cell(source, at);
+      const length = (end - at) * width;
+      store.keys.copyWithin(cell(target, at), read, read + length);
+      store.values.copyWithin(cell(target, at), read, read + length);
+    }
+  }
+}

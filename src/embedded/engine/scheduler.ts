@@ -1,18 +1,24 @@
 import { nowNs } from '#core/clock/index.ts';
-import { clippedMaxTokens, endsWithAny, refusal } from './endings.ts';
-import type { KvCache, KvSequence } from './kv-cache.ts';
+import { createBeamDecoder } from './beam-decoder.ts';
+import type { Decoder } from './decoder.ts';
+import { clippedMaxTokens, refusal } from './endings.ts';
+import type { KvCache } from './kv-cache.ts';
+import type { KvStore } from './kv-store.ts';
+import { createLine, type Line } from './line.ts';
 import type { ForwardRow, Llama } from './llama.ts';
-import { createSampler, type Sampler, unseededSeeds } from './sampler.ts';
+import { unseededSeeds } from './sampler.ts';
+import { createSampledDecoder } from './sampled-decoder.ts';
 import { NO_NEWS, type Sink, tell } from './tell.ts';
 import { Turns } from './turns.ts';
-import type { Engine, EngineFinish, EngineHandle, EngineRequest, EngineStats } from './types.ts';
+import type { Engine, EngineHandle, EnginePerf, EngineRequest, EngineStats, EngineStep } from './types.ts';
 
 export interface SchedulerOptions {
   readonly llama: Llama;
   readonly cache: KvCache;
+  readonly store: KvStore;
   readonly vocabSize: number;
   readonly maxSeqLen: number;
-  /** Slots: sequences in one step at most (max_batch_size of the engine). */
+  /** Slots: requests in one step at most (max_batch_size of the engine), whatever their beams. */
   readonly maxRequests: number;
   /** Lowest time from the beginning of one step to the beginning of the next; 0 = as fast as it goes. */
   readonly stepMs: number;
@@ -22,22 +28,18 @@ export interface SchedulerOptions {
 interface Waiting {
   readonly request: EngineRequest;
   readonly sink: Sink;
+  readonly arrivedNs: number;
   cancelled: boolean;
 }
 
 interface Active extends Waiting {
   readonly seed: bigint;
-  readonly sampler: Sampler;
-  readonly kv: KvSequence;
-  /** Prompt and answer; `length` of them are there. */
-  readonly tokens: Int32Array;
-  length: number;
-  /** Positions whose keys and values are in the cache. */
-  computed: number;
-  readonly logits: Float64Array;
-  /** Of the step before; used by a fault only. */
-  readonly lateLogits: Float64Array;
-  cumLogProb: number;
+  readonly decoder: Decoder;
+  readonly scheduledNs: number;
+  readonly blocksReused: number;
+  /** Logits after each token of the prompt, until they are told. */
+  contextRows: Float64Array[] | undefined;
+  firstTokenNs: number;
 }
 
 /**
@@ -69,8 +71,8 @@ export class StepScheduler implements Engine {
   }
 
   submit(request: EngineRequest, sink: Sink): EngineHandle {
-    const text = this.#closed ? 'The engine is shut down' : refusal(request, this.maxSeqLen);
-    const waiting: Waiting = { request, sink, cancelled: false };
+    const text = this.#closed ? 'The engine is shut down' : (refusal(request, this.maxSeqLen) ?? this.#tooWide(request));
+    const waiting: Waiting = { request, sink, arrivedNs: nowNs(), cancelled: false };
     if (text === undefined) this.#waiting.push(waiting);
     else this.#refused.push({ sink, text });
     this.#loop ??= this.#run();
@@ -134,35 +136,58 @@ export class StepScheduler implements Engine {
     if (this.#active.length === 0) return;
     this.#iteration += 1;
     const batch = this.#active.slice();
+    const contexts = batch.filter(inContext);
+    const lines = batch.flatMap(({ decoder }) => decoder.lines);
+    const contextTokens = contexts.reduce(
+      (
+        sum,
+        {
+          decoder: {
+            lines: [line],
+          },
+        },
+      ) => sum + line!.length - line!.computed,
+      0,
+    );
+    this.#last = { context: contexts.length, generation: batch.length - contexts.length, contextTokens };
+    await this.#compute(batch.flatMap((active) => this.#rowsOf(active, lines.length, lines.indexOf(active.decoder.lines[0]!))));
+    for (const { decoder, request } of batch) {
+      for (const line of decoder.lines) {
+        line.computed = line.length;
+        // What beams draw is copied about, so only what they have in common is kept for others.
+        const kept = request.beams === undefined ? line.computed : Math.min(line.computed, request.promptIds.length);
+        this.#options.cache.keep(line.kv, line.tokens, kept);
+      }
+    }
+    for (const active of batch) if (!active.cancelled) this.#advance(active);
+    this.#takeCancels();
+  }
+
+  /** What is to be computed of one request: the rest of its prompt, or the last token of each of its lines. */
+  #rowsOf({ decoder, contextRows }: Active, batch: number, first: number): ForwardRow[] {
     const rows: ForwardRow[] = [];
-    const contexts = batch.filter((sequence) => sequence.length === sequence.request.promptIds.length);
-    let contextTokens = 0;
-    batch.forEach((sequence, index) => {
-      this.#options.cache.grow(sequence.kv, sequence.length);
-      if (contexts.includes(sequence)) contextTokens += sequence.length - sequence.computed;
-      for (let position = sequence.computed; position < sequence.length; position++) {
+    for (const [i, line] of decoder.lines.entries()) {
+      this.#options.cache.grow(line.kv, line.length);
+      for (let position = line.computed; position < line.length; position++) {
         rows.push({
-          token: sequence.tokens[position]!,
+          token: line.tokens[position]!,
           position,
-          table: sequence.kv.table,
-          batch: batch.length,
-          index,
-          logits: position === sequence.length - 1 ? sequence.logits : undefined,
+          table: line.kv.table,
+          batch,
+          index: first + i,
+          logits: position === line.length - 1 ? line.logits : contextRows?.[position],
         });
       }
-    });
-    this.#last = { context: contexts.length, generation: batch.length - contexts.length, contextTokens };
+    }
+    return rows;
+  }
+
+  async #compute(rows: readonly ForwardRow[]): Promise<void> {
     const { llama } = this.#options;
     for (let at = 0; at < rows.length; at += llama.maxRows) {
       llama.forward(rows.slice(at, at + llama.maxRows));
       if (at + llama.maxRows < rows.length) await this.#turns.next();
     }
-    for (const sequence of batch) {
-      sequence.computed = sequence.length;
-      this.#options.cache.keep(sequence.kv, sequence.tokens, sequence.computed);
-    }
-    for (const sequence of batch) if (!sequence.cancelled) this.#advance(sequence);
-    this.#takeCancels();
   }
 
   #takeCancels(): void {
@@ -171,13 +196,13 @@ export class StepScheduler implements Engine {
     this.#waiting = this.#waiting.filter((waiting) => !waiting.cancelled);
     const left = this.#active.filter((sequence) => sequence.cancelled);
     for (const sequence of left) this.#leave(sequence);
-    for (const { sink, cumLogProb } of gone as (Waiting & Partial<Active>)[]) {
-      tell(sink, { ...NO_NEWS, cumLogProb: cumLogProb ?? 0, finish: 'cancelled' });
+    for (const { sink, decoder } of gone as (Waiting & Partial<Active>)[]) {
+      tell(sink, { ...NO_NEWS, cumLogProb: decoder?.cumLogProb ?? 0, beams: decoder?.beams, finish: 'cancelled' });
     }
   }
 
   #admit(): void {
-    const { cache, maxRequests, vocabSize, faults } = this.#options;
+    const { cache, store, maxRequests, vocabSize, faults } = this.#options;
     while (this.#active.length < maxRequests) {
       const [waiting] = this.#waiting;
       if (waiting === undefined) return;
@@ -185,78 +210,80 @@ export class StepScheduler implements Engine {
       const clipped = clippedMaxTokens(request, this.maxSeqLen);
       // Fault: room for EOS is taken from the answer.
       const maxTokens = faults.has('fixed-length-not-reached') ? Math.max(1, clipped - 1) : clipped;
-      const kv = cache.admit(request.promptIds, maxTokens);
+      const { promptIds, beams } = request;
+      const reuse = request.wantContextLogits !== true;
+      const kv = cache.admit(promptIds, maxTokens, { beams: beams?.width ?? 1, reuse });
       if (kv === undefined) return;
       this.#waiting.shift();
       // Fault: a sequence that joins others samples with the seed of the first of them.
       const borrowed = faults.has('sampling-seed-ignored-under-concurrency') ? this.#active[0]?.seed : undefined;
       const seed = borrowed ?? request.sampling.seed ?? this.#nextSeed();
-      const tokens = new Int32Array(request.promptIds.length + maxTokens);
-      tokens.set(request.promptIds);
+      const line = createLine(kv, promptIds, maxTokens, kv.reused * cache.tokensPerBlock, vocabSize);
+      const decoder =
+        beams === undefined
+          ? createSampledDecoder(request, line, seed, faults)
+          : createBeamDecoder(request, beams, { lines: [line, ...this.#forks(request, line)], cache, store }, faults);
       this.#active.push(
         Object.assign(waiting, {
           seed,
-          sampler: createSampler(request, seed, vocabSize, faults),
-          kv,
-          tokens,
-          length: request.promptIds.length,
-          computed: kv.reused * cache.tokensPerBlock,
-          logits: new Float64Array(vocabSize),
-          lateLogits: new Float64Array(vocabSize),
-          cumLogProb: 0,
+          decoder,
+          scheduledNs: nowNs(),
+          blocksReused: kv.reused,
+          contextRows: reuse ? undefined : Array.from(promptIds, () => new Float64Array(vocabSize)),
+          firstTokenNs: 0,
         }),
       );
     }
   }
 
-  /** Samples one id and tells the sink what that means. */
-  #advance(sequence: Active): void {
-    const { request, logits, tokens, sink, sampler } = sequence;
-    const { faults } = this.#options;
-    const id = sampler.next(logits, tokens, sequence.length);
-    const generated = sequence.length - request.promptIds.length;
-    const rows = request.wantLogits ? [new Float32Array(faults.has('first-token-logits-in-context') ? sequence.lateLogits : logits)] : [];
-    // Fault: what is gathered comes one row late.
-    if (rows.length > 0) sequence.lateLogits.set(logits);
-    if (generated === 0 && faults.has('first-event-empty-text')) tell(sink, NO_NEWS);
-    if (id === request.endId && !faults.has('never-stops-at-eos')) {
-      // Fault: the last id is told once more.
-      const again = faults.has('stream-repeats-last-token-with-endid') && generated > 0 ? [tokens[sequence.length - 1]!] : [];
-      const logProbs = request.wantLogProbs ? again.map((last) => sampler.logProbability(last)) : [];
-      this.#leave(sequence);
-      tell(sink, { ...NO_NEWS, ids: again, logProbs, cumLogProb: sequence.cumLogProb, logits: rows, finish: 'eos' });
-      return;
-    }
-    tokens[sequence.length++] = id;
-    const logProb = request.wantLogProbs && !faults.has('logprobs-all-zero-flag') ? sampler.logProbability(id) : 0;
-    sequence.cumLogProb += logProb;
-    const finish = this.#finishAfter(sequence);
-    if (finish !== undefined) this.#leave(sequence);
-    tell(sink, {
-      ids: [id],
-      logProbs: request.wantLogProbs ? [logProb] : [],
-      cumLogProb: sequence.cumLogProb,
-      logits: rows,
-      finish,
-      error: undefined,
-    });
+  #forks({ promptIds, beams }: EngineRequest, { kv, tokens, logits }: Line): Line[] {
+    const { cache } = this.#options;
+    return Array.from({ length: (beams?.width ?? 1) - 1 }, () =>
+      createLine(cache.fork(kv, promptIds), promptIds, tokens.length - promptIds.length, 0, logits.length),
+    );
   }
 
-  #finishAfter({ request, tokens, length }: Active): EngineFinish | undefined {
-    const { stopWords } = request;
-    if (stopWords.length > 0 && !this.#options.faults.has('stop-words-ignored') && endsWithAny(stopWords, tokens, length)) {
-      return 'stop-words';
-    }
-    return length === tokens.length ? 'length' : undefined;
+  /** Beams that can never find room would wait for ever, and all requests behind them. */
+  #tooWide(request: EngineRequest): string | undefined {
+    const { cache } = this.#options;
+    const { width = 1 } = request.beams ?? {};
+    const blocks = cache.blocksFor(request.promptIds, clippedMaxTokens(request, this.maxSeqLen), width);
+    return blocks > cache.blocksMax ? `${width} beams need ${blocks} cache blocks, there are ${cache.blocksMax}` : undefined;
+  }
+
+  #advance(active: Active): void {
+    const { decoder, request, sink } = active;
+    const steps = decoder.advance();
+    active.firstTokenNs ||= nowNs();
+    const last = steps.at(-1)!.finish !== undefined;
+    // The request's blocks are counted while it has them.
+    const extras = request.wantPerf === true || active.contextRows !== undefined ? this.#extrasOf(active, last) : undefined;
+    if (last) this.#leave(active);
+    for (const step of steps) tell(sink, extras === undefined ? step : { ...step, ...extras });
+  }
+
+  #extrasOf(active: Active, last: boolean): Pick<EngineStep, 'contextLogits' | 'perf'> {
+    const { contextRows: rows, request } = active;
+    active.contextRows = undefined;
+    const perf = request.wantPerf === true ? perfOf(active, last) : undefined;
+    if (rows === undefined) return { perf };
+    // The row of the last token went to where the first id is drawn from.
+    rows[rows.length - 1] = active.decoder.lines[0]!.logits;
+    const contextLogits = new Float32Array(rows.length * this.vocabSize);
+    rows.forEach((row, i) => contextLogits.set(row, i * this.vocabSize));
+    return { perf, contextLogits };
   }
 
   /** Frees slot and blocks. */
-  #leave(sequence: Active): void {
+  #leave(active: Active): void {
     const { cache, faults } = this.#options;
-    this.#active = this.#active.filter((other) => other !== sequence);
-    // Fault: a cancelled sequence leaves its blocks behind.
-    if (sequence.cancelled && faults.has('cancel-leaks-kv-blocks-disagg')) cache.forget(sequence.kv);
-    else cache.release(sequence.kv, sequence.tokens, sequence.computed);
+    const { request, decoder, cancelled } = active;
+    this.#active = this.#active.filter((other) => other !== active);
+    for (const { kv, tokens, computed } of decoder.held) {
+      // Fault: a cancelled sequence leaves its blocks behind.
+      if (cancelled && faults.has('cancel-leaks-kv-blocks-disagg')) cache.forget(kv);
+      else cache.release(kv, tokens, request.beams === undefined ? computed : Math.min(computed, request.promptIds.length));
+    }
   }
 
   #endAll(): void {
@@ -264,4 +291,15 @@ export class StepScheduler implements Engine {
     for (const sequence of [...this.#waiting, ...this.#active]) sequence.cancelled = true;
     this.#takeCancels();
   }
+}
+
+/** Whether the prompt is what the next step computes. */
+function inContext({ decoder, request }: Active): boolean {
+  return decoder.lines[0]!.length === request.promptIds.length;
+}
+
+function perfOf({ decoder, arrivedNs, scheduledNs, firstTokenNs, blocksReused }: Active, last: boolean): EnginePerf {
+  // Beams have the blocks that their prompt fills in common: a fork counts what is its own.
+  const blocks = decoder.held.reduce((sum, { kv }, i) => sum + kv.blocks - (i === 0 ? 0 : kv.reused), 0);
+  return { arrivedNs, scheduledNs, firstTokenNs, lastTokenNs: last ? nowNs() : 0, blocks, blocksReused };
 }

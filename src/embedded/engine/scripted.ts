@@ -2,7 +2,7 @@ import { nowNs } from '#core/clock/index.ts';
 import { clippedMaxTokens, endsWithAny, refusal } from './endings.ts';
 import { NO_NEWS, type Sink, tell } from './tell.ts';
 import { Turns } from './turns.ts';
-import type { Engine, EngineFinish, EngineHandle, EngineRequest, EngineStats } from './types.ts';
+import type { BeamState, Engine, EngineFinish, EngineHandle, EngineRequest, EngineStats } from './types.ts';
 
 /** What a scripted request is to answer. */
 export interface Script {
@@ -36,6 +36,8 @@ interface Play {
   readonly maxTokens: number;
   /** Prompt and answer, kept only where stop words need it. */
   readonly tokens: Int32Array | undefined;
+  /** The answer so far, kept only where it is told as beams. */
+  readonly answer: { readonly ids: number[]; readonly logProbs: number[] } | undefined;
   generated: number;
   cumLogProb: number;
   dueNs: number;
@@ -70,7 +72,8 @@ export function hashScript(vocabSize: number): (request: EngineRequest) => Scrip
 /**
  * An engine that answers from a script: for tests that need exact events, and for load tests, where it must not be
  * the bottleneck. Endings, limits, cancels and step-by-step delivery are as in the real engine; sampling parameters,
- * bad words and bias have no effect, there are no logits, and no cache (its block numbers are zero).
+ * bad words and bias have no effect, all beams of a request are the same answer, there are no logits, no measurements, and
+ * no cache (its block numbers are zero).
  */
 export function createScriptedEngine(options: ScriptedOptions = {}): Engine {
   return new ScriptedEngine(options);
@@ -105,7 +108,8 @@ class ScriptedEngine implements Engine {
     const maxTokens = clippedMaxTokens(request, this.maxSeqLen);
     const tokens = request.stopWords.length > 0 && text === undefined ? new Int32Array(request.promptIds.length + maxTokens) : undefined;
     tokens?.set(request.promptIds);
-    const play: Play = { request, sink, script, maxTokens, tokens, generated: 0, cumLogProb: 0, dueNs: 0, cancelled: false };
+    const answer = request.beams === undefined ? undefined : { ids: [], logProbs: [] };
+    const play: Play = { request, sink, script, maxTokens, tokens, answer, generated: 0, cumLogProb: 0, dueNs: 0, cancelled: false };
     if (text === undefined) this.#waiting.push(play);
     else this.#refused.push({ sink, text });
     this.#loop ??= this.#run();
@@ -188,14 +192,20 @@ class ScriptedEngine implements Engine {
 }
 
 function cancelled(play: Play): void {
-  tell(play.sink, { ...NO_NEWS, cumLogProb: play.cumLogProb, finish: 'cancelled' });
+  tell(play.sink, { ...NO_NEWS, cumLogProb: play.cumLogProb, beams: beamsOf(play), finish: 'cancelled' });
+}
+
+function beamsOf({ request, answer, cumLogProb }: Play): BeamState[] | undefined {
+  if (answer === undefined) return undefined;
+  const beam: BeamState = { ids: answer.ids.slice(), logProbs: answer.logProbs.slice(), logits: NONE, cumLogProb };
+  return Array.from({ length: request.beams?.returned ?? 0 }, () => beam);
 }
 
 function advance(play: Play, now: number): EngineFinish | undefined {
   const { request, script, generated } = play;
   const length = script.ids.length;
   if (generated >= length && request.endId >= 0 && generated >= request.minTokens) {
-    tell(play.sink, { ...NO_NEWS, cumLogProb: play.cumLogProb, finish: 'eos' });
+    tell(play.sink, { ...NO_NEWS, cumLogProb: play.cumLogProb, beams: beamsOf(play), finish: 'eos' });
     return 'eos';
   }
   const id = length === 0 ? FIRST_ID : script.ids[generated % length]!;
@@ -213,6 +223,12 @@ function advance(play: Play, now: number): EngineFinish | undefined {
     logProbs = [logProb];
   }
   if (script.delaysMs !== undefined) play.dueNs = now + (script.delaysMs[play.generated] ?? 0) * 1e6;
+  if (play.answer !== undefined) {
+    play.answer.ids.push(id);
+    play.answer.logProbs.push(...logProbs);
+    tell(play.sink, { ...NO_NEWS, cumLogProb: play.cumLogProb, beams: beamsOf(play), finish });
+    return finish;
+  }
   tell(play.sink, { ids: [id], logProbs, cumLogProb: play.cumLogProb, logits: NONE, finish, error: undefined });
   return finish;
 }

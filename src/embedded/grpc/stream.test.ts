@@ -89,8 +89,8 @@ describe('ModelStreamInfer', () => {
   });
 
   test('an error of a model carries flag and model name; the version is what the client asked for', async () => {
-    const beams = int32Tensor('beam_width', [1, 1], [2]);
-    const text = /^Executor failed process requestId \d+ due to the following error: beam_width 2 exceeds max_beam_width 1$/;
+    const beams = int32Tensor('beam_width', [1, 1], [5]);
+    const text = /^Executor failed process requestId \d+ due to the following error: beam_width 5 exceeds max_beam_width 4$/;
     expect(await lab.stream(raw([5], 1, [beams], { id: 'b' }))).toMatchObject([
       { error: expect.stringMatching(text), id: 'b', model: 'tensorrt_llm', version: '', final: true, outputs: {} },
     ]);
@@ -196,7 +196,7 @@ test('metadata triton_grpc_error ends the stream with the status of the first er
   const metadata = new Metadata();
   metadata.set('triton_grpc_error', 'true');
   const call = lab.client.ModelStreamInfer(metadata);
-  call.write(inferMessage(raw([5], 1, [int32Tensor('beam_width', [1, 1], [2])])));
+  call.write(inferMessage(raw([5], 1, [int32Tensor('beam_width', [1, 1], [5])])));
   const error = await new Promise<{ code: number; details: string }>((resolve) => call.on('error', resolve).on('data', () => undefined));
   expect(error.code).toBe(13);
   expect(error.details).toMatch(/beam_width/);

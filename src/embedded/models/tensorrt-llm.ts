@@ -2,7 +2,8 @@ import type { ModelsProfile } from '#core/profile/index.ts';
 import type { Engine, EngineHandle, EngineRequest, EngineStep } from '../engine/types.ts';
 import { trtllmMetricsText } from '../metrics/index.ts';
 import type { Model, ModelRequest, ModelSetup, ResponseSender } from '../core/index.ts';
-import { engineRequestOf, refusalOf, type RequestReading, sequencesOf } from './tensorrt-llm-request.ts';
+import { malformed, refusalOf } from './tensorrt-llm-refusals.ts';
+import { beamsOf, engineRequestOf, type RequestReading, sequencesOf } from './tensorrt-llm-request.ts';
 import { ResponseBuilder, type ResponseShape } from './tensorrt-llm-response.ts';
 import { boolAt, flagOf, int32At, optional, parameterOf } from './values.ts';
 
@@ -16,8 +17,8 @@ export interface TensorRtLlmOptions {
  * `tensorrt_llm` of TensorRT-LLM 1.x: ids in, ids out (upstream
  * `triton_backend/inflight_batcher_llm/src/model_instance_state.cc`; docs/observed.md#model-repository-1-x).
  *
- * Streaming: one response per engine step with the ids not sent before, output_ids INT32 [1,1,n] and sequence_length
- * INT32 [1,1]; EOS ends with an empty response, max_tokens and stop words with the one that holds the last token.
+ * Streaming: one response per engine step with the ids not sent before, output_ids INT32 [1,beams,n] and sequence_length
+ * INT32 [1,beams]; EOS ends with an empty response, max_tokens and stop words with the one that holds the last token.
  * Otherwise one response with everything, the prompt first unless it is excluded. A batch makes one engine request per
  * row, num_return_sequences one per sequence; `batch_index` and `sequence_index` tell them apart and the flag rides on
  * the last to end. `stop=true` cancels the running request of
@@ -33,6 +34,7 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
   const cancelCheckMs = Number(parameterOf(config, 'cancellation_check_period_ms') ?? '100');
   const reading: RequestReading = {
     profile: options.profile,
+    ignoresBeamWidth: faults.has('beam-width-ignored'),
     shiftsArguments: faults.has('positional-args-shift'),
     losesRepetitionPenalty: faults.has('repetition-penalty-no-effect-inflight'),
     samplesByFirstRow: faults.has('first-row-samples-for-all'),
@@ -70,7 +72,7 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
     if (request.batchSize > 1 && !decoupled) {
       return 'Batch size > 1 requires the tensorrt_llm backend to be using decoupled transaction policy';
     }
-    return undefined;
+    return malformed(request);
   };
 
   const stop = (request: ModelRequest, sender: ResponseSender): void => {
@@ -102,7 +104,7 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
     }
     const handles = new Set<EngineHandle>();
     if (request.id !== '') running.set(request.id, handles);
-    const parts = partsOf(request);
+    const parts = partsOf(request, reading);
     let open = parts.length;
     const closed = (): boolean => {
       open--;
@@ -111,7 +113,7 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
     };
     for (const { row, sequence } of parts) {
       const engineRequest = withReusedPrompt(engineRequestOf(request, row, sequence, reading));
-      const shape = shapeOf(request, row, sequence, excludesInput, engine.vocabSize, faults);
+      const shape = shapeOf(request, { row, sequence }, excludesInput, reading, faults);
       const builder = new ResponseBuilder(shape, engineRequest.promptIds);
       const streaming = boolAt(request, 'streaming', row);
       let sent = 0;
@@ -125,7 +127,7 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
           const last = step.finish !== undefined;
           const final = last && closed();
           // Fault first-event-empty-text: every step is answered, whether it has ids or not.
-          if (!last && (!streaming || (step.ids.length === 0 && !answersEmptySteps))) return;
+          if (!last && (!streaming || !(builder.hasNews || answersEmptySteps))) return;
           // Fault decoupled-client-one-token: whoever reads the responses stops after the first.
           if (onlyFirstChunk && streaming && sent > 0) {
             if (final) sender.close();
@@ -162,18 +164,20 @@ interface Part {
   readonly sequence: number;
 }
 
-/** The engine requests that one request makes: every sequence of every row. */
-function partsOf(request: ModelRequest): Part[] {
+/** The engine requests that one request makes: every sequence of every row, the beams of a row together. */
+function partsOf(request: ModelRequest, reading: RequestReading): Part[] {
   const rows = Array.from({ length: request.batchSize }, (_, row) => row);
-  return rows.flatMap((row) => Array.from({ length: sequencesOf(request, row) }, (_, sequence) => ({ row, sequence })));
+  return rows.flatMap((row) => {
+    const sequences = beamsOf(request, row, reading) === undefined ? sequencesOf(request, row) : 1;
+    return Array.from({ length: sequences }, (_, sequence) => ({ row, sequence }));
+  });
 }
 
 function shapeOf(
   request: ModelRequest,
-  row: number,
-  sequence: number,
+  { row, sequence }: Part,
   excludesInput: boolean,
-  vocabSize: number,
+  reading: RequestReading,
   faults: ReadonlySet<string>,
 ): ResponseShape {
   // Fault sequence-length-ignores-end-id: the length that was planned is told, not the one that was reached.
@@ -182,6 +186,7 @@ function shapeOf(
     sequenceLength: faults.has('sequence-length-ignores-end-id') ? planned : undefined,
     batchIndex: request.batchSize > 1 ? row : undefined,
     sequenceIndex: sequencesOf(request, row) > 1 ? sequence : undefined,
+    beams: beamsOf(request, row, reading)?.returned,
     excludesInput:
       optional(request, 'exclude_input_in_output') === undefined ? excludesInput : boolAt(request, 'exclude_input_in_output', row),
     logProbs: boolAt(request, 'return_log_probs', row),
@@ -189,6 +194,6 @@ function shapeOf(
     inputTokens: boolAt(request, 'return_num_input_tokens', row) ? (int32At(request, 'input_lengths', row) ?? 0) : undefined,
     outputTokens: boolAt(request, 'return_num_output_tokens', row),
     logitsMisread: faults.has('generation-logits-dtype'),
-    vocabSize,
+    vocabSize: reading.vocabSize,
   };
 }

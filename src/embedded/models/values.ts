@@ -7,11 +7,12 @@ import {
   fp32Values,
   int32Tensor,
   int32Values,
+  int64Tensor,
   uint64Tensor,
 } from '#wire/protocol/tensors.ts';
 import type { CoreTensor, ModelRequest } from '../core/index.ts';
 
-export { boolTensor, bytesTensor, decodeBytesElements, fp32Tensor, fp32Values, int32Tensor, int32Values, uint64Tensor };
+export { boolTensor, bytesTensor, decodeBytesElements, fp32Tensor, fp32Values, int32Tensor, int32Values, int64Tensor, uint64Tensor };
 
 export function optional(request: ModelRequest, name: string): CoreTensor | undefined {
   return request.inputs.get(name);

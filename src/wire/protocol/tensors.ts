@@ -59,6 +59,10 @@ export function uint64Tensor(name: string, shape: readonly number[], values: rea
   return { name, datatype: 'UINT64', shape, data: bytesOf(BigUint64Array.from(values)) };
 }
 
+export function int64Tensor(name: string, shape: readonly number[], values: readonly bigint[]): Tensor {
+  return { name, datatype: 'INT64', shape, data: bytesOf(BigInt64Array.from(values)) };
+}
+
 export function boolTensor(name: string, shape: readonly number[], values: readonly boolean[]): Tensor {
   return { name, datatype: 'BOOL', shape, data: Uint8Array.from(values, (v) => (v ? 1 : 0)) };
 }
@@ -114,6 +118,6 @@ function copyOf(data: Uint8Array): ArrayBuffer {
   return new Uint8Array(data).buffer;
 }
 
-function bytesOf(array: Int32Array | Float32Array | BigUint64Array): Uint8Array {
+function bytesOf(array: Int32Array | Float32Array | BigInt64Array | BigUint64Array): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }

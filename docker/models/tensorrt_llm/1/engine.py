@@ -15,6 +15,7 @@ import time
 import numpy as np
 
 import responses
+from beams import log_softmax
 from kv_blocks import BlockPool
 from sampling import log_softmax_at
 
@@ -105,32 +106,72 @@ class Engine:
 
     def _admit(self):
         admitted = False
-        while self.waiting and self._free_caches and self.pool.fits(self.waiting[0].longest):
+        while self.waiting and self._free_caches and self._fits(self.waiting[0]):
             sequence = self.waiting.popleft()
             sequence.cache = self._free_caches.pop()
-            sequence.lease, sequence.computed = self.pool.open(sequence.prompt, sequence.longest, sequence.cache)
-            sequence.scheduled_ns = time.time_ns()
+            sequence.lease, sequence.computed = self.pool.open(
+                sequence.prompt, sequence.longest, sequence.cache, sequence.beam_count,
+                reuse="return_context_logits" not in sequence.wants,
+            )
+            sequence.open_beams()
+            sequence.scheduled_ns = time.monotonic_ns()
             self.active.append(sequence)
             admitted = True
         if admitted:
             self._publish(self)
 
+    def _fits(self, sequence):
+        return self.pool.fits(len(sequence.prompt), sequence.longest, sequence.beam_count)
+
+    def _context(self, sequence):
+        rows = [] if "return_context_logits" in sequence.wants else None
+        raw = self.model.prefill(sequence.prompt, sequence.computed, sequence.cache, rows)
+        self.pool.keep(sequence.lease, sequence.prompt, sequence.cache)
+        sequence.computed = len(sequence.prompt)
+        if rows is not None:
+            sequence.context_logits = np.array(rows, dtype=np.float32)
+        return raw
+
+    def _advance_beams(self, sequence):
+        """One token of every beam."""
+        search, start = sequence.beams, len(sequence.prompt)
+        if sequence.in_context_phase:
+            raw = [self._context(sequence)]
+        else:
+            position = start + search.generated - 1
+            self.pool.grow(sequence.lease, position + 1, len(search.live))
+            raw = [self.model.decode(beam.tokens[-1], position, beam.cache) for beam in search.live]
+        shape = sequence.sampler.shape
+        shaped = [shape(row, sequence.prompt + beam.tokens, search.generated) for row, beam in zip(raw, search.live)]
+        log_probs = np.array([log_softmax(row) for row in shaped])
+        search.step(log_probs, raw, "return_generation_logits" in sequence.wants)
+        self._mark_token(sequence)
+        if search.finished:
+            self._finish(sequence)
+        elif sequence.streaming:
+            responses.send_beams(sequence, last=False)
+
+    @staticmethod
+    def _mark_token(sequence):
+        sequence.first_token_ns = sequence.first_token_ns or time.monotonic_ns()
+
     def _advance(self, sequence):
         """Prompt or one token, then the token that follows from it."""
+        if sequence.beams is not None:
+            self._advance_beams(sequence)
+            return
         if sequence.in_context_phase:
-            raw = self.model.prefill(sequence.prompt, sequence.computed, sequence.cache)
-            self.pool.keep(sequence.lease, sequence.prompt, sequence.cache)
+            raw = self._context(sequence)
         else:
             self.pool.grow(sequence.lease, len(sequence.ids))
             raw = self.model.decode(sequence.ids[-1], len(sequence.ids) - 1, sequence.cache)
         sequence.computed = len(sequence.ids)
         token, logits = self._sample(sequence, raw)
+        self._mark_token(sequence)
         if token == sequence.end_id:
             self._finish(sequence)
             return
         sequence.ids.append(token)
-        sequence.last_token_ns = time.time_ns()
-        sequence.first_token_ns = sequence.first_token_ns or sequence.last_token_ns
         if "return_log_probs" in sequence.wants:
             value = log_softmax_at(logits, token)
             sequence.cum_log_prob += value
@@ -148,23 +189,23 @@ class Engine:
 
     def _finish(self, sequence):
         """Memory and gauges first, the response after: who has seen the end finds the engine free."""
+        sequence.last_token_ns = time.monotonic_ns()
         self._release(sequence)
         if sequence.job.open == 1:
             self._forget(sequence.job)
         self._publish(self)
-        responses.send_tokens(sequence, last=True)
+        send = responses.send_tokens if sequence.beam_settings is None else responses.send_beams
+        send(sequence, last=True)
 
     def _release(self, sequence):
         if sequence.lease is not None:
-            sequence.blocks_held = (sequence.lease.blocks, sequence.lease.reused)
+            sequence.blocks_held = sequence.blocks_now
             self.pool.close(sequence.lease)
             self._free_caches.append(sequence.cache)
             sequence.lease = sequence.cache = None
             self.active.remove(sequence)
-        else:
-            sequence.blocks_held = (0, 0)
-            if sequence in self.waiting:
-                self.waiting.remove(sequence)
+        elif sequence in self.waiting:
+            self.waiting.remove(sequence)
 
     def _forget(self, job):
         self._jobs.remove(job)

@@ -26,10 +26,11 @@ class CachedBlock:
 class Lease:
     """The blocks one sequence holds: `shared` cached blocks and a number of `private` ones."""
 
-    __slots__ = ("shared", "private", "reserved", "reused")
+    __slots__ = ("shared", "private", "reserved", "reused", "prompt_blocks")
 
-    def __init__(self, reserved):
+    def __init__(self, reserved, prompt_blocks):
         self.shared, self.private, self.reserved, self.reused = [], 0, reserved, 0
+        self.prompt_blocks = prompt_blocks
 
     @property
     def blocks(self):
@@ -50,19 +51,25 @@ class BlockPool:
     def blocks_for(self, tokens):
         return -(-tokens // self.tokens_per_block)
 
-    def fits(self, longest):
-        return self._reserved + self.blocks_for(longest) <= self.total
+    def need(self, prompt_length, longest, beams):
+        """Blocks of so many answers to one prompt: they have those that the prompt fills in common."""
+        total = self.blocks_for(longest)
+        return total + (beams - 1) * (total - prompt_length // self.tokens_per_block)
 
-    def open(self, prompt, longest, cache):
-        """Leases memory for a prompt; copies the longest cached prefix into `cache`.
+    def fits(self, prompt_length, longest, beams):
+        return self._reserved + self.need(prompt_length, longest, beams) <= self.total
+
+    def open(self, prompt, longest, cache, beams=1, reuse=True):
+        """Leases memory for a prompt; copies the longest cached prefix into `cache`, unless every position is to
+        be computed for its logits.
 
         Returns (lease, first position to compute). At least one prompt token is always left to
         compute, because its logits are needed.
         """
-        lease = Lease(self.blocks_for(longest))
+        lease = Lease(self.need(len(prompt), longest, beams), len(prompt) // self.tokens_per_block)
         self._reserved += lease.reserved
         size, start = self.tokens_per_block, 0
-        while self.reuse and start + size < len(prompt):
+        while self.reuse and reuse and start + size < len(prompt):
             block = self._cached.get(_key(prompt, start + size))
             if block is None:
                 break
@@ -75,9 +82,10 @@ class BlockPool:
         self.grow(lease, len(prompt))
         return lease, start
 
-    def grow(self, lease, tokens):
-        """Makes room for `tokens` positions in all."""
-        missing = self.blocks_for(tokens) - lease.blocks
+    def grow(self, lease, tokens, beams=1):
+        """Makes room for `tokens` positions in all, in every one of the beams."""
+        total = self.blocks_for(tokens)
+        missing = total + (beams - 1) * (total - lease.prompt_blocks) - lease.blocks
         if missing > 0:
             lease.private += missing
             self.used += missing

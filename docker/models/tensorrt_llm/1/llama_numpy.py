@@ -86,12 +86,15 @@ class LlamaNumpy:
         config = self.config
         return np.zeros((config.layers, 2, config.kv_heads, self.max_seq_len, config.head_dim))
 
-    def prefill(self, ids, start, cache):
-        """Computes positions start..len(ids)-1 (start: a multiple of the chunk); logits of the last."""
+    def prefill(self, ids, start, cache, rows=None):
+        """Computes positions start..len(ids)-1 (start: a multiple of the chunk); logits of the last. A list given
+        as `rows` receives those of every computed position."""
         ids = np.asarray(ids, dtype=np.int64)
         hidden = None
         for begin in range(start, len(ids), self.chunk):
             hidden = self._forward(ids[begin : begin + self.chunk], begin, cache)
+            if rows is not None:
+                rows.extend(self._logits(row) for row in hidden)
         return self._logits(hidden[-1])
 
     def decode(self, token, position, cache):

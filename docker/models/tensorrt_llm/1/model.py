@@ -17,7 +17,8 @@ import responses
 from engine import Engine, executor_error
 from engine_metrics import EngineMetrics
 from llama_numpy import LlamaNumpy
-from request_tensors import ExecutorError, RequestError, read_settings, read_tensors, wants_stop
+from refusals import ExecutorError, RequestError
+from request_tensors import read_settings, read_tensors, wants_stop
 from sequences import Job, sequences_of
 
 
@@ -32,7 +33,7 @@ class Limits:
         self.max_num_sequences = int(text("max_num_sequences", "4"))
         self.max_seq_len = int(text("max_seq_len", "512"))
         self.max_input_len = self.max_seq_len - 1
-        self.max_beam_width = 1  # whatever the parameter says: the engine has no beam search
+        self.max_beam_width = int(text("max_beam_width", "1"))
         self.tokens_per_block = int(text("tokens_per_block", "16"))
         self.kv_cache_blocks = int(text("kv_cache_blocks", "256"))
         self.reuse = flag("enable_kv_cache_reuse", "true")
@@ -54,8 +55,6 @@ class TritonPythonModel:
         model = LlamaNumpy(folder, self.limits.max_seq_len, self.limits.tokens_per_block)
         self.limits.vocab = model.config.vocab
         self.decoupled = pb_utils.using_decoupled_model_transaction_policy(config)
-        if not self.decoupled:
-            raise pb_utils.TritonModelException("this engine serves the decoupled transaction policy only")
         self.metrics = EngineMetrics(args["model_name"], args["model_version"])
         self.engine = Engine(model, self.limits, self.metrics.publish, pb_utils.Logger.log_error)
         self.numbers = itertools.count(1)
@@ -74,7 +73,7 @@ class TritonPythonModel:
                 self._stop(job)
                 return
             self._require_outputs(request)
-            rows = read_settings(tensors, self.limits)
+            rows = read_settings(tensors, self.limits, self.decoupled)
             job.rows = len(rows)
             for row, settings in enumerate(rows):
                 for sequence in sequences_of(job, row, settings, self.limits):

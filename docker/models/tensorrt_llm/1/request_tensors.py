@@ -6,9 +6,14 @@ Names, defaults and error texts: TensorRT-LLM `triton_backend/inflight_batcher_l
 
 import numpy as np
 
+from refusals import (
+    ExecutorError, RequestError, check_features, check_settings, check_transaction, check_word_list,
+)
+
 _SCALARS = {
     "request_output_len": int, "end_id": int, "runtime_top_k": int, "min_tokens": int, "seed": int,
-    "beam_width": int, "num_return_sequences": int,
+    "beam_width": int, "num_return_sequences": int, "len_penalty": float, "early_stopping": bool,
+    "beam_search_diversity_rate": float,
     "temperature": float, "runtime_top_p": float, "runtime_top_p_decay": float, "runtime_top_p_min": float,
     "runtime_top_p_reset_ids": int,
     "repetition_penalty": float, "presence_penalty": float, "frequency_penalty": float,
@@ -18,21 +23,12 @@ _SCALARS = {
 }
 
 # Without effect here, as on the real engine under the same conditions: no decoder prompt on a decoder-only
-# model, no padding in single sequences, beam settings at one beam.
+# model, no padding (what is short is filled with -1), ids of a prompt table that there is not.
 _NO_EFFECT = {
-    "decoder_input_ids", "decoder_input_lengths", "pad_id", "len_penalty", "early_stopping",
-    "beam_search_diversity_rate", "stop",
+    "decoder_input_ids", "decoder_input_lengths", "pad_id", "prompt_table_extra_ids", "prompt_vocab_size", "stop",
 }
 
 _SPECIAL = {"input_ids", "input_lengths", "stop_words_list", "bad_words_list", "embedding_bias"}
-
-
-class RequestError(Exception):
-    """A refusal; the text goes to the client."""
-
-
-class ExecutorError(RequestError):
-    """A refusal by the engine: the text is sent behind the executor's own words."""
 
 
 def read_tensors(request):
@@ -45,15 +41,22 @@ def wants_stop(tensors):
     return "stop" in tensors and bool(tensors["stop"].reshape(-1)[0])
 
 
-def read_settings(tensors, limits):
+def read_settings(tensors, limits, decoupled):
     """One settings dictionary per batch row."""
     for name in ("input_ids", "input_lengths", "request_output_len"):
         if name not in tensors:
             raise RequestError(f"{name} is not present in the request")
+    rows = tensors["input_lengths"].reshape(-1).shape[0]
+    check_transaction(tensors, rows, decoupled)
+    for row in range(rows):
+        for name in ("bad_words_list", "stop_words_list"):
+            if name in tensors:
+                check_word_list(tensors[name][row])
+    check_features(tensors)
     for name in tensors:
         if name not in _SCALARS and name not in _NO_EFFECT and name not in _SPECIAL:
             raise ExecutorError(f"{name} is not supported by this engine")
-    return [_row(tensors, row, limits) for row in range(tensors["input_lengths"].reshape(-1).shape[0])]
+    return [_row(tensors, row, limits) for row in range(rows)]
 
 
 def _row(tensors, row, limits):
@@ -64,13 +67,13 @@ def _row(tensors, row, limits):
     settings["prompt"] = _prompt(tensors, row, limits)
     for name in ("stop_words_list", "bad_words_list"):
         if name in tensors:
-            settings[name] = _words(name, tensors[name][row], limits.vocab)
+            settings[name] = _words(tensors[name][row])
     if "embedding_bias" in tensors:
         bias = tensors["embedding_bias"][row].astype(np.float64)
         if bias.shape != (limits.vocab,):
             raise ExecutorError(f"embedding_bias must have {limits.vocab} values, got {bias.size}")
         settings["embedding_bias"] = bias
-    _check(settings, limits)
+    check_settings(settings, limits)
     return settings
 
 
@@ -90,44 +93,12 @@ def _prompt(tensors, row, limits):
     return prompt
 
 
-def _words(name, table, vocab):
-    """[2, L]: row 0 all ids in one line, row 1 the end of each word, -1 where there is none."""
+def _words(table):
+    """The words of a checked list."""
     words, begin = [], 0
     for end in table[1].tolist():
         if end < 0:
-            continue
-        if end < begin or end > table.shape[1]:
-            raise ExecutorError(f"{name}: offset {end} is out of order")
-        if end > begin:
-            words.append(table[0, begin:end].tolist())
+            break
+        words.append(table[0, begin:end].tolist())
         begin = end
-    if any(token < 0 or token >= vocab for word in words for token in word):
-        raise ExecutorError(f"{name} holds a token outside [0, {vocab})")
-    return words
-
-
-def _check(settings, limits):
-    get = settings.get
-    if settings["request_output_len"] < 1:
-        raise ExecutorError(f"request_output_len must be at least 1, got {settings['request_output_len']}")
-    if not 1 <= get("beam_width", 1) <= limits.max_beam_width:
-        raise ExecutorError(f"beam_width {get('beam_width')} exceeds max_beam_width {limits.max_beam_width}")
-    if get("num_return_sequences", 1) < 1:
-        raise ExecutorError(f"num_return_sequences must be at least 1, got {get('num_return_sequences')}")
-    if get("return_context_logits"):
-        raise ExecutorError("return_context_logits is not supported by this engine")
-    if not 0 <= get("runtime_top_k", 0) <= 1024:
-        raise ExecutorError(f"runtime_top_k must be in [0, 1024], got {get('runtime_top_k')}")
-    # Written so that a NaN is refused too.
-    if not get("temperature", 1.0) >= 0:
-        raise ExecutorError(f"temperature must be >= 0, got {get('temperature')}")
-    if not get("runtime_top_p", 0.0) <= 1:
-        raise ExecutorError(f"runtime_top_p must be <= 1, got {get('runtime_top_p')}")
-    if not 0 < get("runtime_top_p_decay", 1.0) <= 1:
-        raise ExecutorError(f"runtime_top_p_decay must be in (0, 1], got {get('runtime_top_p_decay')}")
-    if not 0 <= get("runtime_top_p_min", 1.0) <= 1:
-        raise ExecutorError(f"runtime_top_p_min must be in [0, 1], got {get('runtime_top_p_min')}")
-    if get("runtime_top_p_reset_ids", 0) < 0:
-        raise ExecutorError(f"runtime_top_p_reset_ids must be at least 0, got {get('runtime_top_p_reset_ids')}")
-    if not get("repetition_penalty", 1.0) > 0:
-        raise ExecutorError(f"repetition_penalty must be > 0, got {get('repetition_penalty')}")
+    return [word for word in words if word]

@@ -1,4 +1,4 @@
-"""From raw logits to the next token, by TensorRT-LLM's rules (beam width 1).
+"""From raw logits to the next token, by TensorRT-LLM's rules; beam search (`beams.py`) shares the first half.
 
 Order of the changes to the logits as in `cpp/tensorrt_llm/kernels/penaltyKernels.cu`: bias,
 temperature, then repetition, presence and frequency penalty per token seen in prompt or answer,
@@ -40,7 +40,7 @@ _process_seeds = SplitMix64(0)
 class Sampler:
     """The sampling settings of one sequence and its random state."""
 
-    def __init__(self, settings, prompt, vocab):
+    def __init__(self, settings):
         self.min_tokens = settings.get("min_tokens", 0)
         self.end_id = settings.get("end_id", -1)
         self.bias = settings.get("embedding_bias")
@@ -51,8 +51,7 @@ class Sampler:
         self._read_shape(settings)
         seed = settings.get("seed")
         self._random = SplitMix64(_process_seeds.next() if seed is None else seed)
-        penal = self.repetition != 1.0 or self.presence != 0.0 or self.frequency != 0.0
-        self._counts = np.bincount(prompt, minlength=vocab) if penal else None
+        self._penal = self.repetition != 1.0 or self.presence != 0.0 or self.frequency != 0.0
 
     def _read_shape(self, settings):
         temperature = settings.get("temperature", 1.0)
@@ -83,25 +82,25 @@ class Sampler:
             logits = logits / (self.temperature + 1e-6)
         if logits is raw:
             logits = raw.copy()
-        if self._counts is not None:
-            seen = self._counts > 0
+        if self._penal:
+            counts = np.bincount(ids, minlength=len(logits))
+            seen = counts > 0
             changed = logits[seen]
             changed = np.where(changed < 0, changed * self.repetition, changed / self.repetition)
-            logits[seen] = changed - self.presence - self.frequency * self._counts[seen]
+            logits[seen] = changed - self.presence - self.frequency * counts[seen]
         if generated < self.min_tokens and 0 <= self.end_id < len(logits):
             logits[self.end_id] = -np.inf
         for word in self.bad_words:
             head = len(word) - 1
+            if not 0 <= word[-1] < len(logits):
+                continue
             if head == 0 or (head <= len(ids) and ids[-head:] == word[:-1]):
                 logits[word[-1]] = -np.inf
         return logits
 
     def choose(self, logits):
         """The next token id; ties go to the lowest id."""
-        token = int(np.argmax(logits)) if self.greedy else self._draw(logits)
-        if self._counts is not None:
-            self._counts[token] += 1
-        return token
+        return int(np.argmax(logits)) if self.greedy else self._draw(logits)
 
     def _draw(self, logits):
         """One uniform number per token, in the head of the top_k that holds top_p of their weight

@@ -2,6 +2,7 @@
 
 import time
 
+from beams import BeamSearch
 from sampling import Sampler
 
 
@@ -20,15 +21,35 @@ class Sequence:
         self.streaming = settings.get("streaming", False)
         self.exclude_input = settings.get("exclude_input_in_output", limits.exclude_input)
         self.wants = {name for name in WANTS if settings.get(name, False)}
-        self.sampler = Sampler(settings, self.prompt, limits.vocab)
+        self.sampler = Sampler(settings)
+        self.beam_settings = settings if settings.get("beam_width", 1) > 1 else None
+        self.beams = None  # from admission on, where beams were asked for
+        self.context_logits = None
         self.cum_log_prob = 0.0
         self.log_probs = []  # of tokens not sent yet
         self.logits = []  # raw rows of steps not sent yet
         self.sent = len(self.prompt) if self.streaming or self.exclude_input else 0
         self.cache = self.lease = None
+        self.blocks_held = (0, 0)
         self.computed = 0
-        self.arrival_ns = time.time_ns()
+        self.arrival_ns = time.monotonic_ns()
         self.scheduled_ns = self.first_token_ns = self.last_token_ns = 0
+
+    @property
+    def blocks_now(self):
+        """Blocks held, and those of them that were found computed."""
+        return self.blocks_held if self.lease is None else (self.lease.blocks, self.lease.reused)
+
+    @property
+    def beam_count(self):
+        return 1 if self.beam_settings is None else self.beam_settings["beam_width"]
+
+    def open_beams(self):
+        if self.beam_settings is not None:
+            self.beams = BeamSearch(self.beam_settings, self.end_id, self.max_new, self._beam_stops, self.cache)
+
+    def _beam_stops(self, tokens):
+        return bool(self.stop_words) and ends_with_any(self.prompt + tokens, self.stop_words)
 
     @property
     def generated(self):
@@ -39,12 +60,17 @@ class Sequence:
         return self.computed < len(self.prompt)
 
     def ends_with_stop_word(self):
-        """The window may begin inside the prompt (kernels/stopCriteriaKernels.cu)."""
-        return any(self.ids[-len(word) :] == word for word in self.stop_words)
+        return ends_with_any(self.ids, self.stop_words)
+
+
+def ends_with_any(ids, words):
+    """The window may begin inside the prompt (kernels/stopCriteriaKernels.cu)."""
+    return any(ids[-len(word) :] == word for word in words)
 
 
 WANTS = (
     "return_log_probs",
+    "return_context_logits",
     "return_generation_logits",
     "return_perf_metrics",
     "return_num_input_tokens",
@@ -55,7 +81,7 @@ WANTS = (
 def sequences_of(job, row, settings, limits):
     """The sequences of one batch row. Several sample with seeds that count up from the request's, or from 0
     (`llmRequest.cpp`, createChildRequest)."""
-    count = settings.get("num_return_sequences", 1)
+    count = settings.get("num_return_sequences", 1) if settings.get("beam_width", 1) == 1 else 1
     for index in range(count):
         own = settings if count == 1 else settings | {"seed": settings.get("seed", 0) + index}
         yield Sequence(job, row, index, own, limits)

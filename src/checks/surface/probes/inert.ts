@@ -1,4 +1,4 @@
-import { boolTensor, bytesTensor, fp32Tensor, int32Tensor } from '#wire/protocol/tensors.ts';
+import { boolTensor, bytesTensor, fp32Tensor, int32Tensor, uint64Tensor } from '#wire/protocol/tensors.ts';
 import type { Extra, InertProbe } from '../probe.ts';
 
 const int = (name: string, value: number): Extra => ({ name, value: int32Tensor(name, [1, 1], [value]) });
@@ -7,7 +7,14 @@ const flag = (name: string, value: boolean): Extra => ({ name, value: boolTensor
 const field = (name: string, json: unknown): Extra => ({ name, value: { json } });
 
 const ONE_BEAM = [int('beam_width', 1), int('num_return_sequences', 1), float('length_penalty', 2)];
-const DECODER = [int('pad_id', 5), { name: 'decoder_text_input', value: bytesTensor('decoder_text_input', [1, 1], ['a']) }];
+const TABLE_IDS: Extra = { name: 'prompt_table_extra_ids', value: uint64Tensor('prompt_table_extra_ids', [1, 1], [1n]) };
+const TABLE_ID: Extra = { name: 'prompt_table_extra_id', value: uint64Tensor('prompt_table_extra_id', [1, 1], [1n]) };
+const DECODER = [
+  TABLE_ID,
+  int('prompt_vocab_size', 1),
+  int('pad_id', 5),
+  { name: 'decoder_text_input', value: bytesTensor('decoder_text_input', [1, 1], ['a']) },
+];
 
 /** Inputs without effect on a greedy answer of one beam, by what they mean. */
 export const INERT: readonly InertProbe[] = [
@@ -39,10 +46,17 @@ export const INERT: readonly InertProbe[] = [
   },
   {
     kind: 'inert',
-    id: 'padding-and-decoder',
-    effect: 'A padding id is seen where rows of different lengths meet, a decoder prompt where there is an encoder; here are neither.',
+    id: 'nothing-to-act-on',
+    effect:
+      'A padding id is seen where rows or beams of different lengths meet, a decoder prompt where there is an encoder, the size of a prompt table where there is a table; here are none.',
     inputs: {
-      tensorrt_llm: [int('pad_id', 5), int('decoder_input_ids', 5), int('decoder_input_lengths', 1)],
+      tensorrt_llm: [
+        int('pad_id', 5),
+        int('decoder_input_ids', 5),
+        int('decoder_input_lengths', 1),
+        TABLE_IDS,
+        int('prompt_vocab_size', 1),
+      ],
       ensemble: DECODER,
       tensorrt_llm_bls: DECODER,
     },

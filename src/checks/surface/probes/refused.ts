@@ -3,9 +3,16 @@ import type { RefusalProbe } from '../probe.ts';
 
 type Refused = RefusalProbe['inputs']['ensemble'] & {};
 
+/** Where the engine's own words for a feature are known, they stand for the input's name (docs/observed.md#decoding). */
+const WORDS: Readonly<Record<string, RegExp>> = {
+  guided_decoding_guide_type: /GuidedDecoder is not setup/,
+  draft_input_ids: /Draft tokens length \(2\) exceeds maximum draft tokens length/,
+  lookahead_window_size: /lookahead/,
+};
+
 /** One tensor each; the refusal must name it, or what preprocessing makes of it. */
 function tensors(...all: readonly Tensor[]): Refused {
-  return all.map((value) => ({ name: value.name, value, says: new RegExp(value.name) }));
+  return all.map((value) => ({ name: value.name, value, says: WORDS[value.name] ?? new RegExp(value.name) }));
 }
 
 function fields(all: Readonly<Record<string, readonly [json: unknown, says: RegExp]>>): Refused {
@@ -31,14 +38,7 @@ const LORA: readonly Tensor[] = [
   int32Tensor('lora_config', [1, 1, 3], [0, 0, 1]),
 ];
 
-const ADAPTERS = tensors(
-  ...LORA,
-  half('prompt_embedding_table', [1, 1, 1]),
-  uint64Tensor('prompt_table_extra_id', [1, 1], [1n]),
-  int('prompt_vocab_size'),
-);
-const CONTEXT_LOGITS = boolTensor('return_context_logits', [1, 1], [true]);
-
+const ADAPTERS = tensors(...LORA, half('prompt_embedding_table', [1, 1, 1]));
 /** What an engine without the feature must refuse by name, and what the front end does not serve for these models. */
 export const REFUSED: readonly RefusalProbe[] = [
   {
@@ -82,12 +82,7 @@ export const REFUSED: readonly RefusalProbe[] = [
     id: 'adapters-and-tables',
     effect: 'LoRA weights and prompt embeddings are refused by an engine that was built without them.',
     inputs: {
-      tensorrt_llm: tensors(
-        ...LORA,
-        half('prompt_embedding_table', [1, 1, 1]),
-        uint64Tensor('prompt_table_extra_ids', [1, 1], [1n]),
-        int('prompt_vocab_size'),
-      ),
+      tensorrt_llm: tensors(...LORA, half('prompt_embedding_table', [1, 1, 1])),
       ensemble: ADAPTERS,
       tensorrt_llm_bls: ADAPTERS,
     },
@@ -107,22 +102,6 @@ export const REFUSED: readonly RefusalProbe[] = [
         bytes('context_phase_params', 'UINT8', 1),
       ),
     },
-  },
-  {
-    kind: 'refusal',
-    id: 'beams',
-    effect: 'More beams than the engine has are refused.',
-    inputs: {
-      tensorrt_llm: tensors(int('beam_width', [2])),
-      ensemble: tensors(int('beam_width', [2])),
-      tensorrt_llm_bls: tensors(int('beam_width', [2])),
-    },
-  },
-  {
-    kind: 'refusal',
-    id: 'unserved-returns',
-    effect: 'What the engine does not gather is refused when it is asked for.',
-    inputs: { tensorrt_llm: tensors(CONTEXT_LOGITS), ensemble: tensors(CONTEXT_LOGITS), tensorrt_llm_bls: tensors(CONTEXT_LOGITS) },
   },
   {
     kind: 'refusal',
