@@ -100,7 +100,7 @@ const LAYERS: readonly Layer[] = [
     id: 'framing',
     statement: 'Every route frames its answers as its protocol says, streamed and not.',
     routes: TEXT,
-    laws: ['framing', 'final-flag-once', 'done-marker', 'role-first', 'request-id-echoed'],
+    laws: ['framing', 'final-flag-once', 'done-marker', 'role-first', 'request-id-echoed', 'one-object'],
     unit: 'exchanges',
   },
   {

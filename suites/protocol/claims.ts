@@ -16,6 +16,7 @@ import {
 import { GENERATES, type HttpCase, INFER, ROUTES, STREAMS as SSE_STREAMS } from './http-tables.ts';
 import { EXCHANGES as LLMAPI } from './llmapi-tables.ts';
 import { OPENAI } from './openai-tables.ts';
+import { TRTLLM_SERVE } from './trtllm-serve-tables.ts';
 import { tableClaim } from './table-claim.ts';
 import { PlainGrpc, http, inferMessage } from './wire.ts';
 
@@ -78,6 +79,11 @@ async function exchange(c: HttpCase, lab: Lab, address = lab.parts.endpoints.htt
     if (!matches(body, c.json)) return `expected ${show(c.json)}, got ${show(body)}`;
   }
   return undefined;
+}
+
+/** Rows of NVIDIA's front end do not speak of trtllm-serve. */
+function ofNvidia(row: HttpCase): HttpCase {
+  return { ...row, holds: (profile) => profile.openai.trtllmServe === undefined && (row.holds?.(profile) ?? true) };
 }
 
 /** The tables were observed on decoupled repositories. */
@@ -155,7 +161,7 @@ export const CLAIMS: readonly Claim[] = [
   tableClaim({
     id: 'openai-front-end',
     statement: 'The OpenAI front end answers, and refuses, as the observed release does.',
-    cases: OPENAI,
+    cases: [...OPENAI.map(ofNvidia), ...TRTLLM_SERVE],
     unless: (lab) => (lab.parts.endpoints.openai === undefined ? 'the target has no OpenAI front end' : undefined),
     check: (c, lab) => exchange(c, lab, new URL(lab.parts.endpoints.openai ?? '').host),
   }),

@@ -26,7 +26,7 @@ const textEvent = (usage: string) => `${NUL}${String.raw`\{"finish_reason":"stop
 const deltaEvent = (role: string, finish: string, usage: string) => `${NUL}${String.raw`\{"delta":\{"content":"","function_call":null,"role":${role}\},"logprobs":null,"finish_reason":${finish},"index":0\}`}${TAIL('chat.completion.chunk', usage)}`;
 const greedy = { temperature: 0, top_p: 0 };
 
-const ids = RELEASES.openai.map(({ id }) => id);
+const ids = RELEASES.openai.filter((release) => release.trtllmServe === undefined).map(({ id }) => id);
 
 /** Holds for the releases from one to another, both included. */
 function held(from: string, to: string): Pick<HttpCase, 'holds'> {

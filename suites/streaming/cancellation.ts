@@ -136,7 +136,9 @@ async function runScenario(lab: Lab, s: Scenario): Promise<Outcome> {
 
 /** What the profile lists for this route: the day it no longer shows, the run says so. */
 function listedGaps(lab: Lab, route: RouteId): Gap[] {
-  return GAPS.filter((gap) => gap.law === 'cancel-frees' && gap.mode !== 'unary' && gap.routes.includes(route) && gap.listed(lab.profile));
+  return GAPS.filter(
+    (gap) => gap.law === 'cancel-frees' && gap.mode !== 'unary' && gap.routes.includes(route) && gap.listed(lab.profile, route),
+  );
 }
 
 interface Seen {

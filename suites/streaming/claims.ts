@@ -5,10 +5,11 @@ import type { Lab } from '#checks/lab/lab.ts';
 import { NOT_DECOUPLED, notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { ROUTES } from '#checks/routes/index.ts';
-import { type Law, judge, law } from '#checks/laws/index.ts';
+import { type Law, judge, law, servesTrtllm } from '#checks/laws/index.ts';
 import { nowNs } from '#core/clock/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { deriveSeed } from '#core/seed/index.ts';
+import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { Request, RouteId } from '#core/request/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { asItGoes } from './as-it-goes.ts';
@@ -21,6 +22,7 @@ const STREAM_LAWS: readonly string[] = [
   'answers-at-all',
   'framing',
   'request-id-echoed',
+  'one-object',
   'final-flag-once',
   'done-marker',
   'role-first',
@@ -57,10 +59,13 @@ const ROUTE_LIST: readonly RouteId[] = [
   'openai-chat',
 ];
 
-function lawsOn(route: RouteId): Law[] {
+/** Which laws a route's streams can exercise; without a profile those that one or the other release can. */
+function lawsOn(route: RouteId, profile?: ReleaseProfile): Law[] {
   const openai = route.startsWith('openai');
+  const minTokens = !openai || profile === undefined || servesTrtllm(route, profile);
   const cannot = [
-    ...(openai || route === 'llmapi' ? ['min-tokens'] : ['finish-reason-true']),
+    ...(minTokens && route !== 'llmapi' ? [] : ['min-tokens']),
+    ...(openai || route === 'llmapi' ? [] : ['finish-reason-true']),
     ...(openai ? [] : ['usage-counts', 'done-marker', 'role-first']),
   ];
   return STREAM_LAWS.filter((id) => !cannot.includes(id))
@@ -70,19 +75,19 @@ function lawsOn(route: RouteId): Law[] {
 
 const streams: readonly Claim[] = ROUTE_LIST.map((route) => {
   const id = `${route}-streams`;
-  const laws = lawsOn(route);
   /** Where every request with stop strings is refused (a known gap), no answer ends with one. */
-  const exercised = ({ profile }: Lab): Law[] =>
+  const exercised = (laws: readonly Law[], { profile }: Lab): readonly Law[] =>
     route === 'llmapi' && !profile.models.torch.llmapiTakesStopStrings.value ? laws.filter((l) => l.id !== 'stop-words') : laws;
   return {
     id,
     suite: 'streaming',
     statement: `Every stream of ${route} obeys the laws of streams: how it is cut, how it ends, what it adds up to.`,
     routes: [route],
-    laws: laws.map((l) => l.id),
+    laws: lawsOn(route).map((l) => l.id),
     deadlineMs: STREAMS_DEADLINE_MS,
     async run(lab): Promise<Outcome> {
       if (lab.served([route]).length === 0) return notServed(lab.parts.notServed.get(route)!);
+      const laws = lawsOn(route, lab.profile);
       const seen: Judged[] = [];
       const shrunk: Failure[] = [];
       const notes: string[] = [];
@@ -97,7 +102,7 @@ const streams: readonly Claim[] = ROUTE_LIST.map((route) => {
         shrunk.push(...found.failures);
         notes.push(...found.notes);
       }
-      const all = judged(lab, id, seen, exercised(lab), 'streams', { notes });
+      const all = judged(lab, id, seen, exercised(laws, lab), 'streams', { notes });
       return shrunk.length > 0 ? { ...all, failures: [...shrunk, ...all.failures.filter((f) => f.code === 'not-exercised')] } : all;
     },
   };
@@ -124,7 +129,7 @@ async function property(
 ): Promise<{ readonly failures: readonly Failure[]; readonly notes: readonly string[] }> {
   let last: Failure[] = [];
   const check = async (request: Request): Promise<boolean> => {
-    if (ROUTES[route].cannotCarry({ request, route, mode: 'stream', repeat: 0 }) !== undefined) return true;
+    if (ROUTES[route].cannotCarry({ request, route, mode: 'stream', repeat: 0 }, lab.profile) !== undefined) return true;
     const [truth, transcript] = [await lab.truthOn(request, route), await lab.observe(request, route, 'stream')];
     seen.push({ transcript, truth });
     const { violations } = judge([transcript], laws, lab.lawContext(truth));

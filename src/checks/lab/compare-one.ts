@@ -1,5 +1,15 @@
 import { type CompareOptions, type Comparison, compareIds, compareText } from '#checks/compare/index.ts';
-import { type Answer, TORCH_ROUTES, type Violation, answerOf, certainText, law, returnsPrompt } from '#checks/laws/index.ts';
+import {
+  type Answer,
+  TORCH_ROUTES,
+  type Violation,
+  answerOf,
+  certainText,
+  law,
+  returnsPrompt,
+  servesTrtllm,
+  streamedText,
+} from '#checks/laws/index.ts';
 import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
@@ -17,6 +27,8 @@ export function compareOne(t: Transcript, truth: Answer, profile: ReleaseProfile
     const lost = t.case.mode === 'stream' && !profile.models.torch.streamShowsCutCharacter.value;
     return compareText(lost ? { ...truth, text: certainText(options.tokenizer, truth) } : truth, t.text, options);
   }
+  if (t.case.mode === 'stream' && servesTrtllm(t.case.route, profile))
+    return compareText({ ...truth, text: streamedText(truth, t.case.request, options.tokenizer, profile) }, t.text, options);
   const alone =
     t.case.mode === 'stream' && t.case.route !== 'bls-accumulate' && !profile.models.streamedTextHoldsBackPartialCharacters.value;
   return compareText(truth, t.text, alone ? { ...options, form: 'chunk-alone' } : options);

@@ -1,4 +1,4 @@
-import { type Answer, type LawContext, answerOf } from '#checks/laws/index.ts';
+import { type Answer, type LawContext, answerOf, servedAnswer, servesTrtllm } from '#checks/laws/index.ts';
 import { type CompareOptions, type Comparison, NO_NOISE, type Noise, POLICIES, type Policy } from '#checks/compare/index.ts';
 import { type Cancel, ROUTES, type RouteContext, type RunOptions } from '#checks/routes/index.ts';
 import { nowNs } from '#core/clock/index.ts';
@@ -219,10 +219,12 @@ export class Lab {
 
   /**
    * The accepted answer for a route: the front end of some releases sends the chat template's BOS text through a
-   * tokenizer that adds BOS again, so that chat answers another prompt (profile fact `doubleBos`).
+   * tokenizer that adds BOS again, so that chat answers another prompt (profile fact `doubleBos`); trtllm-serve leaves
+   * stop phrases out.
    */
   truthOn(request: Request, route: RouteId): Promise<Answer> {
     const { prompt } = request;
+    if (servesTrtllm(route, this.profile)) return this.truth(request).then((answer) => servedAnswer(answer, request, this.tokenizer));
     if (route !== 'openai-chat' || prompt.kind !== 'messages' || !this.profile.openai.doubleBos.value) return this.truth(request);
     const rendered = this.tokenizer.applyChatTemplate(prompt.messages, { addGenerationPrompt: true });
     return this.truth({ ...request, prompt: { kind: 'ids', ids: this.tokenizer.encode(rendered, { addSpecialTokens: true }) } });

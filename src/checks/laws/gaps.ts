@@ -11,6 +11,8 @@ import { answered, CHUNKED_ROUTES, certainText, dataEvents, OPENAI_ROUTES, right
 import { returnsPrompt } from './returns-prompt.ts';
 import { stopWords } from './stop-words.ts';
 import { textIsTrueDecode } from './text-is-true-decode.ts';
+import { servesTrtllm } from './trtllm-serve.ts';
+import { TRTLLM_SERVE_GAPS } from './trtllm-serve-gaps.ts';
 import type { Gap, Law, LawContext } from './types.ts';
 
 /** Code of a violation of `cancel-frees` (a law about a server, in suites/): the engine went on to its natural end. */
@@ -44,7 +46,8 @@ function chunkGap(id: string, law: Law, deviation: string): Gap {
     releases: ['0.7', '0.14', '1.x'],
     deviation,
     thread: 'triton-inference-server/tensorrtllm_backend#34',
-    listed: (profile) => !profile.models.streamedTextHoldsBackPartialCharacters.value,
+    listed: (profile, route) =>
+      !profile.models.streamedTextHoldsBackPartialCharacters.value && (route === undefined || !servesTrtllm(route, profile)),
     shows(t, context) {
       const alone = answered(t) ? decodedAlone(t, context) : undefined;
       return alone !== undefined && law.check(alone, context).length > 0;
@@ -172,6 +175,7 @@ export const GAPS: readonly Gap[] = [
     shows: hasStopWords,
     explains: (t) => hasStopWords(t) && t.errors[0]?.message === 'Error generating request: TextInputSequence must be str',
   },
+  ...TRTLLM_SERVE_GAPS,
 ];
 
 function hasStopWords(t: Transcript): boolean {

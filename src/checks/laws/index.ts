@@ -17,6 +17,7 @@ import { noBrokenUtf8 } from './no-broken-utf8.ts';
 import { noContamination } from './no-contamination.ts';
 import { noControlText } from './no-control-text.ts';
 import { noEmptyEvent } from './no-empty-event.ts';
+import { oneObject } from './one-object.ts';
 import { promptIds } from './prompt-ids.ts';
 import { requestIdEchoed } from './request-id-echoed.ts';
 import { roleFirst } from './role-first.ts';
@@ -33,6 +34,7 @@ export { returnsPrompt } from './returns-prompt.ts';
 export { servesCounts } from './serves-counts.ts';
 export { ENGINE_RAN_ON, GAPS } from './gaps.ts';
 export { gapFor, judge, type Broken, type GapMet, type Judgement } from './judge.ts';
+export { servedAnswer, servesTrtllm, streamedText } from './trtllm-serve.ts';
 export { answerOf } from './answer-of.ts';
 export { answerOn } from './answer-on.ts';
 export { certainText, firstDifference, firstTextDifference, TORCH_ROUTES } from './observed.ts';
@@ -42,6 +44,7 @@ export const LAWS: readonly Law[] = [
   answersAtAll,
   framing,
   requestIdEchoed,
+  oneObject,
   finalFlagOnce,
   doneMarker,
   roleFirst,

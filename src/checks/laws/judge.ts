@@ -77,6 +77,7 @@ export function gapFor(t: Transcript, violation: Violation, context: LawContext)
 function gapsOf(law: { readonly id: string }, t: Transcript, context: LawContext): Gap[] {
   const { route, mode } = t.case;
   return GAPS.filter(
-    (gap) => gap.law === law.id && gap.routes.includes(route) && (gap.mode === 'both' || gap.mode === mode) && gap.listed(context.profile),
+    (gap) =>
+      gap.law === law.id && gap.routes.includes(route) && (gap.mode === 'both' || gap.mode === mode) && gap.listed(context.profile, route),
   );
 }

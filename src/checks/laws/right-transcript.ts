@@ -11,6 +11,8 @@ import type { Answer } from './types.ts';
 /** What a server of this profile that has no other fault serves for an answer: the subject that tests break. */
 export function rightTranscript(c: Case, answer: Answer, tokenizer: Tokenizer, profile: ReleaseProfile): Transcript {
   const b = new TranscriptBuilder(c, c.route === 'raw' ? { ids: Int32Array.from(answer.promptIds) } : { text: 'prompt' });
+  if (c.route === 'openai-completions') b.object('text_completion');
+  if (c.route === 'openai-chat') b.object(c.mode === 'stream' ? 'chat.completion.chunk' : 'chat.completion');
   if (TORCH_ROUTES.includes(c.route)) torch(b, c, answerOn(c, answer, tokenizer), tokenizer, profile);
   else if (c.mode === 'stream') stream(b, c, answer, tokenizer, profile);
   else whole(b, c, answer, tokenizer, profile);

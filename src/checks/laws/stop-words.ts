@@ -1,4 +1,4 @@
-import type { Transcript } from '#core/transcript/index.ts';
+import { FLAG, type Transcript } from '#core/transcript/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import {
   TEXT_ROUTES,
@@ -13,6 +13,7 @@ import {
   quote,
   violationOf,
 } from './observed.ts';
+import { servesTrtllm } from './trtllm-serve.ts';
 import type { Answer, Law, Violation } from './types.ts';
 
 const broken = violationOf('stop-words');
@@ -27,7 +28,8 @@ export const stopWords: Law = {
     'An answer ends with the first stop phrase it completes, and with nothing after it: phrase included on the TensorRT path, phrase left out by the PyTorch back end.',
   routes: ['raw', ...TEXT_ROUTES],
   applies: (t, { truth }) => answered(t) && words(t).length > 0 && (isRaw(t) || truth?.finish === 'stop-words'),
-  check(t, { tokenizer, truth }) {
+  check(t, { tokenizer, truth, profile }) {
+    if (servesTrtllm(t.case.route, profile)) return cutOut(t);
     const found = isRaw(t) ? rawEnd(t, tokenizer, truth) : isTorch(t) ? textBefore(t, truth) : textEnd(t);
     return found.length > 0 || truth?.finish !== 'stop-words' ? found : lastEvent(t);
   },
@@ -79,6 +81,15 @@ function textBefore(t: Transcript, truth: Answer | undefined): Violation[] {
   const phrase = words(t).find((word) => word.startsWith(rest));
   const code = phrase === undefined ? 'ran-past' : 'phrase-shown';
   return [broken(code, `${quote(rest)} follows the text before the stop phrase`, { char: truth.text.length })];
+}
+
+function cutOut(t: Transcript): Violation[] {
+  const shown = words(t).find((word) => t.text.includes(word));
+  if (shown !== undefined)
+    return [broken('shown', `the stop phrase ${JSON.stringify(shown)} is in the text`, { char: t.text.indexOf(shown) })];
+  const last = dataEvents(t).at(-1);
+  if (!isStream(t) || last === undefined || hasFlag(t, last, FLAG.finish)) return [];
+  return [broken('last-not-final', 'the last event with data does not carry the mark of the end', { event: last })];
 }
 
 function lastEvent(t: Transcript): Violation[] {

@@ -16,6 +16,8 @@ export interface Answer {
   readonly margins: readonly number[];
   readonly runnerUps: readonly number[];
   readonly logProbs: readonly number[];
+  /** What the engine gave, where the front end is to serve less of it (a stop phrase that trtllm-serve cuts out). */
+  readonly engine?: Answer | undefined;
 }
 
 export interface LawContext {
@@ -62,8 +64,8 @@ export interface KnownGap {
   readonly releases: readonly string[];
   readonly deviation: string;
   readonly thread: string;
-  /** Whether the profile says that its release has the gap. */
-  listed(profile: ReleaseProfile): boolean;
+  /** Whether the profile says that its release has the gap, on that route if only one is asked about. */
+  listed(profile: ReleaseProfile, route?: RouteId): boolean;
 }
 
 /**

@@ -11,9 +11,10 @@ export const openAiChat: Route = {
   id: 'openai-chat',
   protocol: 'openai',
   modes: ['stream', 'unary'],
-  cannotCarry: (c) => (c.request.prompt.kind === 'messages' ? openAiCannotCarry(c) : 'a chat route sends messages, not a bare prompt'),
+  cannotCarry: (c, profile) =>
+    c.request.prompt.kind === 'messages' ? openAiCannotCarry(c, profile) : 'a chat route sends messages, not a bare prompt',
   run: async (c, context, options) => {
-    assertCarries(openAiChat, c, options, ['leave']);
+    assertCarries(openAiChat, c, options, ['leave'], context.profile);
     const { openai } = context.clients;
     if (openai === undefined) throw noFrontEnd();
     const messages = c.request.prompt.kind === 'messages' ? c.request.prompt.messages : [];

@@ -12,12 +12,14 @@ export const openAiCompletions: Route = {
   id: 'openai-completions',
   protocol: 'openai',
   modes: ['stream', 'unary'],
-  cannotCarry: (c) => {
+  cannotCarry: (c, profile) => {
     const { prompt } = c.request;
-    return prompt.kind === 'text' && prompt.text === '' ? 'the OpenAI front end refuses an empty prompt' : openAiCannotCarry(c);
+    return prompt.kind === 'text' && prompt.text === '' && profile?.openai.trtllmServe === undefined
+      ? 'the OpenAI front end refuses an empty prompt'
+      : openAiCannotCarry(c, profile);
   },
   run: async (c, context, options) => {
-    assertCarries(openAiCompletions, c, options, ['leave']);
+    assertCarries(openAiCompletions, c, options, ['leave'], context.profile);
     const { openai } = context.clients;
     if (openai === undefined) throw noFrontEnd();
     const text = promptText(c.request.prompt, context.tokenizer);

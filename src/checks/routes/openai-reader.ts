@@ -24,7 +24,7 @@ export function chatReader(builder: TranscriptBuilder): PayloadReader {
   });
 }
 
-function reader<Choice extends { readonly finish_reason: string | null }>(
+function reader<Choice extends { readonly finish_reason?: string | null }>(
   builder: TranscriptBuilder,
   piece: (choice: Choice) => Piece,
 ): PayloadReader {
@@ -37,6 +37,7 @@ function reader<Choice extends { readonly finish_reason: string | null }>(
     builder.event(isData ? FLAG.data : roleOnly ? FLAG.role : 0);
     if (choices.length > 1) builder.error('malformed', `${choices.length} choices, expected 1`);
     // One id for all chunks of an answer; another one belongs to somebody else's.
+    if (typeof payload['object'] === 'string') builder.object(payload['object']);
     streamId ??= payload['id'];
     if (payload['id'] !== streamId) builder.foreignId(String(payload['id']));
     if (text !== undefined && text !== '') builder.text(text);

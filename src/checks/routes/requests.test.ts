@@ -1,5 +1,6 @@
 /** What each route sends for greedy and for sampled requests: names, datatypes, shapes and values. */
 import { expect, test } from 'vitest';
+import { profileOf } from '#core/profile/index.ts';
 import type { Limits, Sampling } from '#core/request/index.ts';
 import { decodeBytesElements, fp32Values, int32Values, type Tensor } from '#wire/protocol/tensors.ts';
 import { ensembleRequest, generateBody } from './ensemble-request.ts';
@@ -138,6 +139,22 @@ test('OpenAI, greedy: temperature 0 and top_p 0; sampled: nothing that raw would
     seed: 3,
     stop: ['a', 'b'],
   });
+});
+
+test('OpenAI, trtllm-serve: what the LLM API knows by its own names', () => {
+  const profile = profileOf('openai=trtllm-serve-1.1');
+  const serve = { ...CONTEXT, profile };
+  const common = { model: 'ensemble', max_tokens: 8, stream: false };
+  const sampled = caseOn('openai-completions', { mode: 'unary', sampling: SAMPLED, limits: LIMITS });
+  expect(openAiBody(sampled, serve)).toEqual({ ...common, seed: 42, temperature: 0.5, top_k: 7, top_p: 0.25, min_tokens: 2, stop: ['. '] });
+  expect(openAiBody(caseOn('openai-completions', { mode: 'unary' }), serve)).toEqual({ ...common, temperature: 0 });
+  // raw sends neither top_k nor top_p then, and is greedy.
+  const heated = caseOn('openai-completions', { mode: 'unary', sampling: { kind: 'sampled', seed: 1, temperature: 2 } });
+  expect(openAiBody(heated, serve)).toEqual({ ...common, temperature: 0 });
+  expect(ROUTES['openai-completions'].cannotCarry(sampled, profile)).toBeUndefined();
+  expect(
+    ROUTES['openai-completions'].cannotCarry(caseOn('openai-completions', { prompt: { kind: 'text', text: '' } }), profile),
+  ).toBeUndefined();
 });
 
 test('names follow the release profile', () => {

@@ -152,6 +152,41 @@ test('chat: the role event is no data, and the template is left to the server', 
   expect(t).toMatchObject({ text: 'Hi', promptText: undefined, promptIds: undefined });
 });
 
+test('trtllm-serve: absent keys, an id per chunk, usage in every chunk and in an object of another kind', async () => {
+  const chunk = (n: number, more: object, object = 'text_completion') => JSON.stringify({ id: `cmpl-${n}`, object, choices: [], ...more });
+  const usage = (n: number) => ({
+    usage: { prompt_tokens: 7, total_tokens: 7 + n, completion_tokens: n, prompt_tokens_details: { cached_tokens: 0 } },
+  });
+  await using completions = await server({
+    events: [
+      chunk(1, { choices: [{ index: 0, text: 'Hel', finish_reason: null }], ...usage(1) }),
+      chunk(2, { choices: [{ index: 0, text: '', finish_reason: 'length' }], ...usage(2) }),
+      chunk(3, usage(2), 'chat.completion.chunk'),
+      '[DONE]',
+    ],
+  });
+  const t = await ROUTES['openai-completions'].run(caseOn('openai-completions'), completions.context, OPTIONS);
+  expect(t).toMatchObject({
+    text: 'Hel',
+    errors: [],
+    usage: { promptTokens: 7, completionTokens: 2 },
+    finishReasons: [{ event: 1, reason: 'length' }],
+    foreignIds: ['cmpl-2', 'cmpl-3'],
+    objects: ['text_completion', 'chat.completion.chunk'],
+  });
+  await using chats = await server({
+    events: [
+      '{"id":"chatcmpl-1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant"}}]} ',
+      '{"id":"chatcmpl-1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi","reasoning_content":""},"avg_decoded_tokens_per_iter":1.0}]}',
+      '{"id":"chatcmpl-1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"","reasoning_content":""},"finish_reason":"stop"}]}',
+      '[DONE]',
+    ],
+  });
+  const chatted = await ROUTES['openai-chat'].run(caseOn('openai-chat', { prompt: MESSAGES }), chats.context, OPTIONS);
+  expect(chatted).toMatchObject({ text: 'Hi', errors: [], foreignIds: [], objects: ['chat.completion.chunk'] });
+  expect([...chatted.flags]).toEqual([FLAG.role, FLAG.data, FLAG.data | FLAG.finish, FLAG.done]);
+});
+
 test('whole OpenAI answers are one event with text, finish and usage', async () => {
   const usage = { prompt_tokens: 7, total_tokens: 9, completion_tokens: 2 };
   await using completions = await server({

@@ -51,8 +51,8 @@ export interface Route {
   readonly id: RouteId;
   readonly protocol: 'grpc' | 'http' | 'openai';
   readonly modes: readonly Mode[];
-  /** Undefined when the route can carry the request; otherwise why not, as a phrase. */
-  cannotCarry(c: Case): string | undefined;
+  /** Undefined when the route can carry the request; otherwise why not, as a phrase. Without a profile: in front of Triton. */
+  cannotCarry(c: Case, profile?: ReleaseProfile): string | undefined;
   /** Never rejects for what the server did (that is in the transcript); rejects for our own mistakes and for `interrupted`. */
   run(c: Case, context: RouteContext, options: RunOptions): Promise<Transcript>;
 }

@@ -28,6 +28,7 @@ export class TranscriptBuilder {
   #sequenceLengths: number[] = [];
   #errors: TranscriptError[] = [];
   #foreignIds: string[] = [];
+  #objects: string[] = [];
 
   constructor(c: Case, prompt: { readonly ids?: Int32Array; readonly text?: string } = {}) {
     this.#case = c;
@@ -119,6 +120,10 @@ export class TranscriptBuilder {
     this.#errors.push({ event: where === 'event' ? this.#n - 1 : -1, code, message });
   }
 
+  object(kind: string): void {
+    if (!this.#objects.includes(kind)) this.#objects.push(kind);
+  }
+
   foreignId(id: string): void {
     this.#foreignIds.push(id);
   }
@@ -149,6 +154,7 @@ export class TranscriptBuilder {
       ending,
       endedNs: nowNs() - this.#startNs,
       foreignIds: this.#foreignIds,
+      objects: this.#objects,
     };
   }
 

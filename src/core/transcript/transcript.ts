@@ -98,6 +98,8 @@ export interface Transcript {
   readonly endedNs: number;
   /** Request ids echoed by the server that were not ours: proof of a mix-up on a shared stream. */
   readonly foreignIds: readonly string[];
+  /** OpenAI: the kinds of `object` that came, each once, in order of arrival. */
+  readonly objects: readonly string[];
 }
 
 /** Ids that arrived with event i. */

@@ -122,4 +122,21 @@ export const FRONT_END_FAULTS: readonly Fault[] = [
     profile: 'ideal',
     caughtBy: ['accepted-means-applied'],
   },
+  {
+    id: 'min-tokens-not-enforced-serve',
+    class: 'endings',
+    mechanism: 'trtllm-serve accepts min_tokens and does not hand it to the engine, so that answers end at EOS before it.',
+    thread: issue('NVIDIA/TensorRT-LLM', 7693),
+    profile: 'openai=trtllm-serve-1.1',
+    caughtBy: ['min-tokens', 'deltas-equal-whole'],
+  },
+  {
+    id: 'usage-chunk-of-another-endpoint',
+    class: 'framing',
+    mechanism:
+      'The usage chunk of a completions stream is made by the code of the chat endpoint. Releases of trtllm-serve whose profile has completionsUsageIsChat do so anyway.',
+    thread: 'https://github.com/NVIDIA/TensorRT-LLM/pull/14708',
+    profile: 'openai=trtllm-serve-1.3rc',
+    caughtBy: ['one-object'],
+  },
 ];

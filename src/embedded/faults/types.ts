@@ -6,7 +6,7 @@ export interface Fault {
   /** What is broken, and how: the mechanism, not the symptom. */
   readonly mechanism: string;
   readonly thread: string;
-  /** The release profile under which it shows, where the default release hides it behind a known gap. */
+  /** The release profile under which it shows, where the default release hides it behind a known gap or has no such front end. */
   readonly profile?: string;
   /** The law by which the suite must find it, then others that it breaks. */
   readonly caughtBy: readonly [string, ...string[]];

@@ -61,9 +61,10 @@ export function completionForm(app: ServeApp, asked: CompletionAsked): AnswerFor
         ),
       ];
       if (output.done && asked.usage.atEnd) {
-        const last = app.facts.completionsUsageIsChat.value
-          ? envelope('chat.completion.chunk', 'chatcmpl')
-          : envelope('text_completion', 'cmpl');
+        const last =
+          app.facts.completionsUsageIsChat.value || app.faults.has('usage-chunk-of-another-endpoint')
+            ? envelope('chat.completion.chunk', 'chatcmpl')
+            : envelope('text_completion', 'cmpl');
         events.push(event(dumpChunk({ ...last, choices: [], usage: counted }, false)));
       }
       return events;

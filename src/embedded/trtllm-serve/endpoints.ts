@@ -103,7 +103,7 @@ export function wholeAnswer(app: ServeApp, { ids, params, form }: Asked, client:
 }
 
 function samplingContext(app: ServeApp) {
-  return { tokenizer: app.tokenizer, vocabSize: app.engine.vocabSize, facts: app.facts, torch: app.torch };
+  return { tokenizer: app.tokenizer, vocabSize: app.engine.vocabSize, facts: app.facts, torch: app.torch, faults: app.faults };
 }
 
 /** There is no 5xx for faults of the server: `except Exception` answers 400. */

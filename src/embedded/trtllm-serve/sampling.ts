@@ -38,6 +38,7 @@ export interface SamplingContext {
   readonly vocabSize: number;
   readonly facts: TrtllmServeProfile;
   readonly torch: TorchPath;
+  readonly faults: ReadonlySet<string>;
 }
 
 type Common = CompletionRequest | ChatRequest;
@@ -84,7 +85,8 @@ function sampling(request: Common, context: SamplingContext, own: Own): Sampling
     : {};
   return {
     maxTokens: own.maxTokens === undefined ? undefined : Number(own.maxTokens),
-    minTokens: Number(request.min_tokens),
+    // Fault min-tokens-not-enforced-serve: the limit ends here.
+    minTokens: context.faults.has('min-tokens-not-enforced-serve') ? 0 : Number(request.min_tokens),
     endId: request.ignore_eos ? -1 : (tokenizer.eosId ?? -1),
     stops: stopsOf(request, tokenizer),
     includeStop: request.include_stop_str_in_output,

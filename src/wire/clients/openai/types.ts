@@ -1,4 +1,4 @@
-/** The part of the OpenAI schema that the front end serves (docs/observed.md#openai-front-end-r25-12). */
+/** The part of the OpenAI schema that front ends serve (docs/observed.md#openai-front-end-r25-12, docs/observed.md#trtllm-serve). */
 
 export interface OpenAiUsage {
   readonly prompt_tokens: number;
@@ -32,7 +32,8 @@ export interface ChatChoice {
   readonly index: number;
   readonly message?: ChatDelta;
   readonly delta?: ChatDelta;
-  readonly finish_reason: string | null;
+  /** trtllm-serve leaves out what is null in chunks. */
+  readonly finish_reason?: string | null;
 }
 
 export interface ChatCompletion {
