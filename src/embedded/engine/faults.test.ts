@@ -94,6 +94,20 @@ const symptoms: Readonly<Record<string, (engine: Engine) => Promise<boolean>>> =
     const best = rows.map((row) => row.indexOf(Math.max(...row)));
     return String(best.slice(1)) === String(outputIds);
   },
+  // What was seen before becomes all that can be chosen.
+  'penalties-ignored-torch-sampler': async (engine) =>
+    String((await ask(engine, { sampling: { presencePenalty: -1000 } })).ids) === String(outputIds),
+  'bad-words-ignored-torch-sampler': async (engine) => (await ask(engine, { badWords: [[outputIds[0]!]] })).ids.includes(outputIds[0]!),
+  'logit-bias-silently-ignored': async (engine) => {
+    const embeddingBias = new Float32Array(engine.vocabSize);
+    embeddingBias[outputIds[0]!] = -1000;
+    return (await ask(engine, { embeddingBias })).ids.includes(outputIds[0]!);
+  },
+  'torch-sampler-always-greedy': async (engine) => {
+    const run = async (i: number) => String((await ask(engine, { sampling: { topK: 50, temperature: 5, seed: BigInt(i) } })).ids);
+    return (await together(3, run)).every((ids) => ids === String(outputIds));
+  },
+  'temp0-wrong-output': async (engine) => String((await ask(engine, { sampling: { temperature: 0 } })).ids) !== String(outputIds),
 };
 
 test('every fault of the table has a symptom here', () => {
