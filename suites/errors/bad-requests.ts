@@ -1,11 +1,14 @@
 import type { Lab } from '#checks/lab/lab.ts';
 import { bool, bytes, ensemble, int32, raw } from '../protocol/requests.ts';
+import type { RouteId } from '#core/request/index.ts';
 import { type Infer, PlainGrpc, type StreamReply, inferMessage } from '../protocol/wire.ts';
 
 export interface BadRequest {
   readonly name: string;
   readonly request: Infer;
   readonly text: RegExp;
+  /** The way on which the good request after it is sent, where it may have blocked more than the engine; else raw. */
+  readonly then?: RouteId;
 }
 
 export interface BadRequests {
@@ -29,6 +32,7 @@ export async function badRequests(lab: Lab): Promise<BadRequests> {
   ];
   if (length === undefined) notes.push(`a prompt of ${LONGEST} ids is not refused, so none is too long`);
   else rows.unshift({ name: 'a prompt over the limit', request: raw(idsOf(length), 4), text: OVER_LIMIT });
+  rows.push(...blsRows(lab, length));
   if (lab.served(['ensemble']).length === 0) return { rows, notes: [...notes, lab.parts.notServed.get('ensemble')!] };
   if (length !== undefined)
     rows.push({
@@ -45,6 +49,41 @@ export async function badRequests(lab: Lab): Promise<BadRequests> {
     text: /UnicodeDecodeError/,
   });
   return { rows, notes };
+}
+
+/**
+ * A BLS tells of every error by the whole traceback of its Python, its own exception or that of a model it called at the
+ * end; and the instance must be there for the next request (docs/observed.md#bls).
+ */
+function blsRows(lab: Lab, length: number | undefined): BadRequest[] {
+  const [then] = lab.served(['bls', 'bls-accumulate']);
+  if (then === undefined) return [];
+  const model = then === 'bls' ? lab.models.bls : lab.models.blsAccumulate;
+  const bls = (text: string, maxTokens: number): Infer => ({ ...ensemble(text, maxTokens), model });
+  const traceback = (end: string) => new RegExp(`^Traceback \\(most recent call last\\):\\n.*${end}`, 's');
+  const inner = 'c_python_backend_utils\\.TritonModelException: ';
+  const rows: BadRequest[] = [
+    {
+      name: 'no token at all through the BLS',
+      request: bls('x', 0),
+      text: traceback('lib\\.decode\\.RequestValidationError: max_tokens must be a single value > 0\\n$'),
+      then,
+    },
+    {
+      name: 'text that is not UTF-8 through the BLS',
+      request: { ...bls('', 4), inputs: [bytes('text_input', [1, 1], [Uint8Array.of(0x61, 0xff)]), int32('max_tokens', [1, 1], [4])] },
+      text: traceback(`${inner}Failed to process the request\\(s\\) for model 'preprocessing_0_0', message: UnicodeDecodeError`),
+      then,
+    },
+  ];
+  if (length !== undefined)
+    rows.push({
+      name: 'a prompt over the limit through the BLS',
+      request: bls('long '.repeat(length), 4),
+      text: traceback(`${inner}.*Prompt length \\(\\d+\\) exceeds maximum input length \\(\\d+\\)`),
+      then,
+    });
+  return rows;
 }
 
 const OVER_LIMIT = /Prompt length \(\d+\) exceeds maximum input length \(\d+\)/;

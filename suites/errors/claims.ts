@@ -18,7 +18,7 @@ const badInputs: Claim = {
   id: 'bad-input',
   suite: 'errors',
   statement: 'A bad request gets its error, and the next good one its right answer, within the deadline.',
-  routes: ['raw', 'ensemble'],
+  routes: ['raw', 'ensemble', 'bls'],
   laws: ['error-as-documented', 'answers-after-error'],
   async run(lab): Promise<Outcome> {
     const failures: Failure[] = [];
@@ -31,7 +31,7 @@ const badInputs: Claim = {
       using client = new PlainGrpc(lab.parts.endpoints.grpc);
       const text = refusal(bad, await client.stream([inferMessage(bad.request)], lab.parts.deadlineMs));
       if (text !== undefined) failures.push({ law: 'error-as-documented', code: 'other-reply', text, replay });
-      const after = await lab.run({ request: canary, route: 'raw', mode: lab.mode, repeat: 0 });
+      const after = await lab.run({ request: canary, route: bad.then ?? 'raw', mode: lab.mode, repeat: 0 });
       const comparison = await lab.judge(after, truth);
       if (failsUnder(lab.policy, comparison.verdict)) {
         failures.push({

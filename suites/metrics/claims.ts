@@ -7,6 +7,7 @@ import { requestOf } from '#checks/lab/plan.ts';
 import { failureOf, summarised } from '#checks/lab/judged.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { settled } from '#checks/lab/settled.ts';
+import { FLAG, countFlag } from '#core/transcript/index.ts';
 import type { Metrics } from '#wire/protocol/prometheus.ts';
 import { agree } from './statistics-agree.ts';
 
@@ -117,40 +118,50 @@ const truth: Claim = {
 const conservation: Claim = {
   id: 'statistics-conservation',
   suite: 'metrics',
-  statement: 'Every request is counted once, by statistics and metrics alike, on the ensemble and on each of its steps.',
-  routes: ['ensemble'],
+  statement: 'Every request is counted once, by statistics and metrics alike, on ensemble and BLS and on each model that they call.',
+  routes: ['ensemble', 'bls'],
   laws: ['conservation'],
   async run(lab): Promise<Outcome> {
-    if (lab.served(['ensemble']).length === 0) return notServed(lab.parts.notServed.get('ensemble')!);
-    const before = await counts(lab);
+    const routes = lab.served(['ensemble', 'bls'] as const);
+    if (routes.length === 0) return notServed(lab.parts.notServed.get('ensemble')!);
     const prompts = lab.plan.draw('conservation', lab.count(8));
-    const transcripts = await inParallel(prompts, 4, (p) =>
-      lab.run({ request: requestOf(p, { maxTokens: 12 }), route: 'ensemble', mode: lab.mode, repeat: 0 }),
-    );
-    const after = await counts(lab);
-    const n = prompts.length;
-    const chunks = transcripts.reduce((sum, t) => sum + t.events, 0);
     const failures: Failure[] = [];
-    const expected = { ensemble: n, preprocessing: n, tensorrt_llm: n, postprocessing: chunks };
-    for (const [model, want] of Object.entries(expected)) {
-      const got = (after.statistics.get(model) ?? 0) - (before.statistics.get(model) ?? 0);
-      if (got !== want)
-        failures.push(
-          fail('conservation', 'statistics-count', `${model}: ${want} requests were made, statistics count ${got} more successes`),
-        );
-      if (after.metrics === undefined || before.metrics === undefined) continue;
-      const label = { model, version: '1' };
-      const counted =
-        (after.metrics.get('nv_inference_request_success', label) ?? Number.NaN) -
-        (before.metrics.get('nv_inference_request_success', label) ?? Number.NaN);
-      if (counted !== want)
-        failures.push(
-          fail('conservation', 'metrics-count', `${model}: ${want} requests were made, nv_inference_request_success rose by ${counted}`),
-        );
+    for (const route of routes) {
+      const before = await counts(lab);
+      const transcripts = await inParallel(prompts, 4, (p) =>
+        lab.run({ request: requestOf(p, { maxTokens: 12 }), route, mode: lab.mode, repeat: 0 }),
+      );
+      const n = prompts.length;
+      // One response is decoded by one request; the end of a BLS stream is a flag alone.
+      const chunks = transcripts.reduce((sum, t) => sum + countFlag(t, FLAG.data), 0);
+      const model = route === 'bls' ? lab.models.bls : lab.models.ensemble;
+      failures.push(...miscounted(before, await counts(lab), { [model]: n, preprocessing: n, tensorrt_llm: n, postprocessing: chunks }));
     }
-    return structural(n, 'requests counted', failures);
+    return structural(prompts.length * routes.length, 'requests counted', failures);
   },
 };
+
+/** Where the successes of a model rose by another number than requests were made of it. */
+function miscounted(before: Counts, after: Counts, expected: Readonly<Record<string, number>>): Failure[] {
+  const failures: Failure[] = [];
+  for (const [model, want] of Object.entries(expected)) {
+    const got = (after.statistics.get(model) ?? 0) - (before.statistics.get(model) ?? 0);
+    if (got !== want)
+      failures.push(
+        fail('conservation', 'statistics-count', `${model}: ${want} requests were made, statistics count ${got} more successes`),
+      );
+    if (after.metrics === undefined || before.metrics === undefined) continue;
+    const label = { model, version: '1' };
+    const counted =
+      (after.metrics.get('nv_inference_request_success', label) ?? Number.NaN) -
+      (before.metrics.get('nv_inference_request_success', label) ?? Number.NaN);
+    if (counted !== want)
+      failures.push(
+        fail('conservation', 'metrics-count', `${model}: ${want} requests were made, nv_inference_request_success rose by ${counted}`),
+      );
+  }
+  return failures;
+}
 
 interface Counts {
   readonly statistics: ReadonlyMap<string, number>;

@@ -25,6 +25,8 @@ export interface TableRow {
   readonly changes?: true;
   /** Needs the tiny checkpoint or the model repository around it: their ids, answers, limits or configuration. */
   readonly tiny?: true;
+  /** Asks for a stream, which a repository without the decoupled policy does not give. */
+  readonly streams?: true;
   /** Whether a release answers so; absent: every release does. */
   holds?(profile: ReleaseProfile): boolean;
 }
@@ -42,7 +44,11 @@ export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
       if (reason !== undefined) return notServed(reason);
       const tiny = servesTiny(lab);
       const rows = t.cases.filter(
-        (c) => (lab.parts.owned || c.changes !== true) && (tiny || c.tiny !== true) && (c.holds?.(lab.profile) ?? true),
+        (c) =>
+          (lab.parts.owned || c.changes !== true) &&
+          (tiny || c.tiny !== true) &&
+          (lab.parts.decoupled || c.streams !== true) &&
+          (c.holds?.(lab.profile) ?? true),
       );
       const left = tiny ? 0 : t.cases.filter((c) => c.tiny === true).length;
       const notes = left === 0 ? [] : [`${left} left out, they need the tiny checkpoint`];

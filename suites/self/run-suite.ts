@@ -21,7 +21,11 @@ import { startServer } from './start-server.ts';
 /** Claims that take more than a tenth of a second of processor time per law with the small budget, cheapest first. */
 const DEAR = [
   'seeded-sampling',
+  'bls-is-ensemble',
+  'stop-words-alike',
   'ensemble-streams',
+  'bls-streams',
+  'bls-accumulate-streams',
   'generate-streams',
   'openai-completions-streams',
   'openai-chat-streams',
@@ -29,6 +33,7 @@ const DEAR = [
   'near-ties-amid-neighbours',
   'cancel-while-queued',
   'cancel-ensemble',
+  'cancel-bls',
   'close-generate-stream',
   'close-openai-stream',
   'repeated',

@@ -3,14 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MODEL_REPOSITORY } from '#core/config/index.ts';
 
-/** A copy of the model repository whose engines give each request one response. */
+/** The models whose configuration says that they are decoupled; the ensemble is what its steps are. */
+const DECOUPLED = ['tensorrt_llm', 'llmapi', 'tensorrt_llm_bls', 'tensorrt_llm_bls_accumulate'];
+
+/** A copy of the model repository in which every request gets one response. */
 export function unaryRepository(): { readonly path: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-unary-'));
   const path = join(folder, 'models');
   cpSync(MODEL_REPOSITORY, path, { recursive: true });
   // The models name their checkpoint by its place beside the repository.
   symlinkSync(join(MODEL_REPOSITORY, '..', 'checkpoint'), join(folder, 'checkpoint'));
-  for (const model of ['tensorrt_llm', 'llmapi']) {
+  for (const model of DECOUPLED) {
     const config = join(path, model, 'config.pbtxt');
     const text = readFileSync(config, 'utf8');
     const unary = text.replace(/decoupled:\s*true/i, 'decoupled: false');

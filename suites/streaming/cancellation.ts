@@ -24,6 +24,8 @@ interface Scenario {
   readonly cancel: Cancel;
   /** All slots are taken before the case is sent, so that it waits in the queue. */
   readonly queued?: true;
+  /** The route serves one request at a time, so that one which nobody waits for can take it away from all others. */
+  readonly oneAtATime?: true;
 }
 
 const SCENARIOS: readonly Scenario[] = [
@@ -75,6 +77,13 @@ const SCENARIOS: readonly Scenario[] = [
     statement: "A stop request with the same id ends a stream of the LLM API's model early and in order.",
     route: 'llmapi',
     cancel: { how: 'stop-tensor', afterEvents: 5 },
+  },
+  {
+    id: 'cancel-bls',
+    statement: 'A gRPC cancel of a BLS request stops the engine, and the instance of the BLS serves the next one.',
+    route: 'bls',
+    cancel: { how: 'leave', afterEvents: 5 },
+    oneAtATime: true,
   },
   {
     id: 'close-generate-stream',
@@ -230,6 +239,11 @@ async function once(lab: Lab, s: Scenario, i: number, shown: boolean): Promise<S
       failures.push(
         fail('neighbours-unchanged', 'neighbour-cut', `a request that held a slot gave ${t.ids.length} of ${FILLER_TOKENS} ids`),
       );
+  }
+  if (s.oneAtATime) {
+    const next = await lab.run({ request: neighbours[0]!, route: s.route, mode: 'stream', repeat: i });
+    const held = ANSWERS_AT_ALL.check(next, lab.lawContext(truths[0]))[0];
+    if (held !== undefined) failures.push(failureOf(lab, s.id, next, { ...held, text: `after the cancel, ${held.text}` }, truths[0]));
   }
   if (s.queued && wasQueued && transcript.ids.length > 0)
     failures.push(fail('cancel-frees', 'ran-while-queued', `a request cancelled in the queue still gave ${transcript.ids.length} ids`));

@@ -29,6 +29,7 @@ const STREAM_LAWS: readonly string[] = [
   'ids-in-vocabulary',
   'sequence-lengths-true',
   'deltas-equal-whole',
+  'texts-only-grow',
   'eos-ending',
   'length-ending',
   'stop-words',

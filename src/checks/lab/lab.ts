@@ -62,6 +62,8 @@ export interface LabParts {
 /** How long a process may take to be gone once its connections broke; a server that lives costs the wait. */
 const DYING_MS = 300;
 const LOOK_EVERY_MS = 10;
+/** How long a route is waited for that did not answer the last time. */
+const AFTER_HANG_MS = 1000;
 
 /** The one place through which claims reach the target: runs cases, remembers ordinary ones, knows the accepted answers. */
 export class Lab {
@@ -71,6 +73,8 @@ export class Lab {
   readonly #context: RouteContext;
   readonly #seen = new Map<string, Promise<Transcript>>();
   readonly #truths = new Map<string, Promise<Answer>>();
+  /** Routes whose last exchange never ended: a claim that waited as long for each of the next would not live to say so. */
+  readonly #hung = new Set<RouteId>();
   #marginsServed: Promise<boolean> | undefined;
   #withoutMargins = false;
   #noise: Promise<Noise> | undefined;
@@ -87,6 +91,11 @@ export class Lab {
 
   get tokenizer(): Tokenizer {
     return this.parts.tokenizer;
+  }
+
+  /** Names of the target's models, by the route that asks them. */
+  get models(): RouteContext['models'] {
+    return this.parts.models;
   }
 
   get plan(): Plan {
@@ -118,7 +127,7 @@ export class Lab {
     return only === undefined || request.id === only || only.startsWith(`${request.id}-`);
   }
 
-  served(routes: readonly RouteId[]): RouteId[] {
+  served<R extends RouteId>(routes: readonly R[]): R[] {
     return routes.filter((r) => !this.parts.notServed.has(r));
   }
 
@@ -131,7 +140,10 @@ export class Lab {
   async run(c: Case, options: Partial<RunOptions> = {}): Promise<Transcript> {
     const { signal } = this;
     signal?.throwIfAborted();
-    const t = await ROUTES[c.route].run(c, this.#context, { deadlineMs: this.parts.deadlineMs, signal, ...options });
+    const deadlineMs = this.#hung.has(c.route) ? Math.min(AFTER_HANG_MS, this.parts.deadlineMs) : this.parts.deadlineMs;
+    const t = await ROUTES[c.route].run(c, this.#context, { deadlineMs, signal, ...options });
+    if (t.ending === 'deadline') this.#hung.add(c.route);
+    else if (t.ending === 'complete') this.#hung.delete(c.route);
     signal?.throwIfAborted();
     // A server that this run did not start is asked over the network, so only when there is a reason.
     if (!this.parts.owned && t.errors.length === 0 && t.ending !== 'broken' && t.ending !== 'deadline') return t;

@@ -5,6 +5,7 @@
 import type { RouteId } from '#core/request/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import { answersAtAll } from './answers-at-all.ts';
+import { BLS_GAPS } from './bls-gaps.ts';
 import { deltasEqualWhole } from './deltas-equal-whole.ts';
 import { noBrokenUtf8 } from './no-broken-utf8.ts';
 import { answered, CHUNKED_ROUTES, certainText, dataEvents, OPENAI_ROUTES, rightPromptIds, textsAlone, TORCH_ROUTES } from './observed.ts';
@@ -13,10 +14,7 @@ import { stopWords } from './stop-words.ts';
 import { textIsTrueDecode } from './text-is-true-decode.ts';
 import { servesTrtllm } from './trtllm-serve.ts';
 import { TRTLLM_SERVE_GAPS } from './trtllm-serve-gaps.ts';
-import type { Gap, Law, LawContext } from './types.ts';
-
-/** Code of a violation of `cancel-frees` (a law about a server, in suites/): the engine went on to its natural end. */
-export const ENGINE_RAN_ON = 'engine-ran-on';
+import { ENGINE_RAN_ON, type Gap, type Law, type LawContext } from './types.ts';
 
 /** The same transcript as such a server would have given it; undefined when the events do not fit one token each. */
 function decodedAlone(t: Transcript, context: LawContext): Transcript | undefined {
@@ -78,6 +76,7 @@ function promptGap(id: string, route: RouteId, releases: readonly string[]): Gap
 const isCancelled = (t: Transcript) => t.ending === 'cancelled';
 
 export const GAPS: readonly Gap[] = [
+  ...BLS_GAPS,
   chunkGap('chunk-decoded-alone', deltasEqualWhole, "Every event's text is the decode of that response's ids alone."),
   chunkGap('chunk-decoded-alone-characters', noBrokenUtf8, 'So a character of several tokens arrives as one U+FFFD per token.'),
   chunkGap('chunk-decoded-alone-stop-words', stopWords, 'So a stop phrase with such a character does not appear in the text.'),

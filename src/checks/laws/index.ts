@@ -1,9 +1,11 @@
 import { LockstepError } from '#core/errors/index.ts';
 import { answersAtAll } from './answers-at-all.ts';
+import { blsIsEnsemble } from './bls-is-ensemble.ts';
 import { cancelStops } from './cancel-stops.ts';
 import { countLimit } from './count-limit.ts';
 import { deltasEqualWhole } from './deltas-equal-whole.ts';
 import { doneMarker } from './done-marker.ts';
+import { endsAlike } from './ends-alike.ts';
 import { eosEnding } from './eos-ending.ts';
 import { finalFlagOnce } from './final-flag-once.ts';
 import { finishReasonTrue } from './finish-reason-true.ts';
@@ -26,13 +28,15 @@ import { sameText } from './same-text.ts';
 import { sequenceLengthsTrue } from './sequence-lengths-true.ts';
 import { stopWords } from './stop-words.ts';
 import { textIsTrueDecode } from './text-is-true-decode.ts';
+import { textsOnlyGrow } from './texts-only-grow.ts';
 import type { Law } from './types.ts';
 import { usageCounts } from './usage-counts.ts';
 
 export type { Answer, Gap, KnownGap, Law, LawContext, Violation } from './types.ts';
 export { returnsPrompt } from './returns-prompt.ts';
 export { servesCounts } from './serves-counts.ts';
-export { ENGINE_RAN_ON, GAPS } from './gaps.ts';
+export { ENGINE_RAN_ON } from './types.ts';
+export { GAPS } from './gaps.ts';
 export { gapFor, judge, type Broken, type GapMet, type Judgement } from './judge.ts';
 export { servedAnswer, servesTrtllm, streamedText } from './trtllm-serve.ts';
 export { answerOf } from './answer-of.ts';
@@ -54,9 +58,11 @@ export const LAWS: readonly Law[] = [
   sequenceLengthsTrue,
   deltasEqualWhole,
   textIsTrueDecode,
+  textsOnlyGrow,
   eosEnding,
   lengthEnding,
   stopWords,
+  endsAlike,
   countLimit,
   minTokens,
   usageCounts,
@@ -67,6 +73,7 @@ export const LAWS: readonly Law[] = [
   logProbsReal,
   sameIds,
   sameText,
+  blsIsEnsemble,
   noContamination,
   cancelStops,
 ];

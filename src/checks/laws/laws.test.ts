@@ -91,12 +91,18 @@ describe('a right server', () => {
     const exercised = new Set<string>();
     for (const truth of truths)
       for (const route of ROUTE_IDS)
-        for (const mode of ['stream', 'unary'] as const) {
-          const t = right(route, mode, truth, { ...(mode === 'stream' ? { minTokens: 2 } : {}), stopWords: [' blue'] });
+        for (const [mode, words] of [
+          ['stream', [' blue']],
+          ['unary', [' blue']],
+          ['unary', []],
+        ] as const) {
+          const limits = { ...(mode === 'stream' ? { minTokens: 2 } : {}), stopWords: words };
+          const t = right(route, mode, truth, limits);
+          const reference = route === 'bls' ? right('ensemble', mode, truth, limits) : t;
           const judged = judge(
             [t, { ...withoutLast(t), ending: 'cancelled' }],
             LAWS,
-            context(truth, { reference: t, foreignMarks: ['zebra'] }),
+            context(truth, { reference, foreignMarks: ['zebra'] }),
           );
           for (const [id, n] of judged.exercised) if (n > 0) exercised.add(id);
         }
@@ -117,6 +123,7 @@ const chat = right('openai-chat', 'stream', eos);
 const completion = right('openai-completions', 'unary', eos);
 const ensemble = right('ensemble', 'stream', eos);
 const torchStopped = right('llmapi', 'stream', stopped, { stopWords: [' blue'] });
+const bls = right('bls', 'stream', eos);
 const N = HELLO.length;
 
 const withFlags = (t: Transcript, event: number, flags: number): Transcript => ({
@@ -254,6 +261,26 @@ const BREAKAGES: readonly Breakage[] = [
   ['log-probs-real', 'of-other-ids', { ...rawEos, logProbs: rawEos.logProbs.toReversed() }, context(eos)],
   ['same-ids', 'ids', withId(rawEos, 1, 77), context(eos, { reference: rawEos })],
   ['same-text', 'text', withText(completion, 'I like Red'), context(eos, { reference: completion })],
+  ['bls-is-ensemble', 'text', withText(bls, 'I like Red'), context(eos, { reference: ensemble })],
+  [
+    'bls-is-ensemble',
+    'parts',
+    { ...bls, textEnd: bls.textEnd.map((e, i) => (i === 0 ? e + 1 : e)) },
+    context(eos, { reference: ensemble }),
+  ],
+  [
+    'ends-alike',
+    'ends-later',
+    right('bls', 'stream', eos, { stopWords: ['x'] }),
+    context(eos, { reference: right('ensemble', 'stream', cut) }),
+  ],
+  [
+    'ends-alike',
+    'ends-sooner',
+    withText(right('bls', 'unary', eos, { stopWords: ['x'] }), 'I like'),
+    context(eos, { reference: right('ensemble', 'unary', eos) }),
+  ],
+  ['texts-only-grow', 'taken-back', right('bls-accumulate', 'stream', { ...sun, ids: SUN, text: '日' }, {}, DEFAULT_PROFILE), context(sun)],
   ['no-contamination', 'foreign-word', completion, context(undefined, { foreignMarks: ['red'] })],
   ['no-contamination', 'foreign-word', rawEos, context(undefined, { foreignMarks: ['red'] })],
   ['cancel-stops', 'whole-answer', rawEos, context(eos, { cancelAfter: 1 })],

@@ -77,3 +77,6 @@ export interface Gap extends KnownGap {
   shows(t: Transcript, context: LawContext): boolean;
   explains(t: Transcript, violation: Violation, context: LawContext): boolean;
 }
+
+/** Code of a violation of `cancel-frees` (a law about a server, in suites/): the engine went on to its natural end. */
+export const ENGINE_RAN_ON = 'engine-ran-on';

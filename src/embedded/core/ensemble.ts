@@ -22,10 +22,6 @@ export interface EnsembleHost {
   start(model: LoadedModel, request: CoreInferRequest, token: CancelToken, sink: ResponseSink, position: StreamPosition | undefined): void;
   /** Whether a cancel reaches steps that are already running (CoreProfile). */
   readonly cancelReachesRunningStep: boolean;
-  /** Fault `bls-no-final-flag`. */
-  readonly hidesFinalFlag: boolean;
-  /** Fault `bls-not-streaming-at-all`. */
-  readonly holdsResponses: boolean;
 }
 
 /** Marked from the start: what a step gets that is scheduled after the cancel. */
@@ -68,7 +64,6 @@ export class EnsembleRun {
   readonly #startNs = nowNs();
   readonly #outputs: readonly string[];
   readonly #parameters: ReadonlyMap<string, ParameterValue>;
-  readonly #held: CoreInferResponse[] = [];
   #inFlight = 0;
   #error: CoreError | undefined;
   #responses = 0;
@@ -204,16 +199,10 @@ export class EnsembleRun {
     const final = this.#inFlight === 0;
     const { name: modelName, version: modelVersion } = this.#model;
     // A response without tensors carries no sequence parameters either (observed).
-    const own = outputs.length === 0 ? NO_PARAMETERS : this.#parameters;
-    const parameters = final && this.#host.hidesFinalFlag ? new Map([...own, ['triton_final_response', false] as const]) : own;
+    const parameters = outputs.length === 0 ? NO_PARAMETERS : this.#parameters;
     const response: CoreInferResponse = { modelName, modelVersion, id: this.#request.id, parameters, outputs, error: undefined };
-    if (this.#host.holdsResponses) {
-      this.#held.push(response);
-      if (!final) return;
-    }
     if (final) this.#end();
-    if (!this.#host.holdsResponses) this.#sink(response, final);
-    else for (const held of this.#held.splice(0)) this.#sink(held, held === response);
+    this.#sink(response, final);
   }
 
   #fail(thrown: unknown): void {
@@ -233,7 +222,6 @@ export class EnsembleRun {
       );
     }
     this.#end();
-    for (const held of this.#held.splice(0)) this.#sink(held, false);
     if (this.#error === undefined) {
       this.#sink(undefined, true);
       return;

@@ -97,8 +97,6 @@ export function createTritonCore(options: CoreOptions): TritonCore {
       start(model, request, checked, token, nowNs(), sink, position);
     },
     cancelReachesRunningStep: core.ensembleCancelReachesRunningStep.value,
-    hidesFinalFlag: options.faults.has('bls-no-final-flag'),
-    holdsResponses: options.faults.has('bls-not-streaming-at-all'),
   };
   const requireTraced = (name: string): void => {
     if (name !== '' && registry.versionsOf(name).length === 0) throw new CoreError('INVALID_ARG', `Request for unknown model : ${name}`);

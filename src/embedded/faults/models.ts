@@ -36,13 +36,6 @@ export const MODEL_FAULTS: readonly Fault[] = [
     caughtBy: ['no-control-text', 'text-is-true-decode'],
   },
   {
-    id: 'bls-no-final-flag',
-    class: 'framing',
-    mechanism: 'The last response of an ensemble says triton_final_response=false, and nothing follows it.',
-    thread: issue(BACKEND, 552),
-    caughtBy: ['final-flag-once'],
-  },
-  {
     id: 'health-200-dead-python-stub',
     class: 'health',
     mechanism: 'The process behind postprocessing is gone after 40 requests; every later one fails while ready stays 200.',
@@ -69,13 +62,6 @@ export const MODEL_FAULTS: readonly Fault[] = [
     mechanism: 'Of a stream only the first response is sent; the rest is dropped and the end comes flag-only.',
     thread: issue(BACKEND, 70),
     caughtBy: ['deltas-equal-whole', 'length-ending'],
-  },
-  {
-    id: 'bls-not-streaming-at-all',
-    class: 'framing',
-    mechanism: 'The ensemble holds its responses and sends all of them when the last is there.',
-    thread: issue(BACKEND, 308),
-    caughtBy: ['streams-as-it-goes'],
   },
   {
     id: 'stream-reordered-postprocessing',

@@ -104,7 +104,9 @@ class InferStream {
   ): void {
     if (this.#over) return;
     if (response === undefined) {
-      if (request.wantsEmptyFinal) this.#write(encoder.flagOnly(message.model_name, message.model_version));
+      // Fault bls-no-final-flag: a flag that comes alone is not sent, whether the client asked for it or not.
+      if (request.wantsEmptyFinal && !this.#faults.has('bls-no-final-flag'))
+        this.#write(encoder.flagOnly(message.model_name, message.model_version));
       return;
     }
     if (response.error !== undefined) {

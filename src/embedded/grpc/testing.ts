@@ -72,7 +72,7 @@ export class GrpcLab implements AsyncDisposable {
       factory: stockModels({ engine, profile, faults }),
       onClose: () => engine.close(),
     });
-    const server = await startGrpcServer({ core, host: '127.0.0.1', port: 0 });
+    const server = await startGrpcServer({ core, host: '127.0.0.1', port: 0, faults });
     return new GrpcLab(core, engine, server.port, async () => {
       await server.close(50);
       await core.close();

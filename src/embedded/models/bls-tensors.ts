@@ -89,13 +89,13 @@ function renamed(tensors: Iterable<CoreTensor>, names: ReadonlyMap<string, strin
   return out;
 }
 
-export function preprocessingInputs(request: ModelRequest): CoreTensor[] {
-  return renamed(request.inputs.values(), TO_PREPROCESSING);
+/** `drops`: inputs of the client that are handed to nobody. */
+export function preprocessingInputs(request: ModelRequest, drops: ReadonlySet<string>): CoreTensor[] {
+  return renamed(kept(request, drops), TO_PREPROCESSING);
 }
 
-/** `drops`: inputs of the client that do not arrive. The two switches for logits are always sent, false unless asked for. */
+/** `drops`: inputs of the client that are handed to nobody. The two switches for logits are always sent, false unless asked for. */
 export function engineInputs(request: ModelRequest, preprocessed: readonly CoreTensor[], drops: ReadonlySet<string>): CoreTensor[] {
-  const own = [...request.inputs.values()].filter(({ name }) => !drops.has(name));
   const switches = ['return_context_logits', 'return_generation_logits'].map(
     (name) =>
       request.inputs.get(name) ??
@@ -105,13 +105,17 @@ export function engineInputs(request: ModelRequest, preprocessed: readonly CoreT
         Array.from({ length: request.batchSize }, () => false),
       ),
   );
-  return [...renamed(preprocessed, PREPROCESSED_TO_ENGINE), ...renamed(own, TO_ENGINE), ...switches];
+  return [...renamed(preprocessed, PREPROCESSED_TO_ENGINE), ...renamed(kept(request, drops), TO_ENGINE), ...switches];
 }
 
 /** The request that stops another one of the same id. */
 export function stopInputs(): CoreTensor[] {
   const one = (name: string) => int32Tensor(name, [1, 1], [0]);
   return [one('input_ids'), one('input_lengths'), one('request_output_len'), boolTensor('stop', [1, 1], [true])];
+}
+
+function kept(request: ModelRequest, drops: ReadonlySet<string>): CoreTensor[] {
+  return [...request.inputs.values()].filter(({ name }) => !drops.has(name));
 }
 
 export function handedOn(outputs: readonly CoreTensor[]): CoreTensor[] {

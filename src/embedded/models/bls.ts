@@ -15,7 +15,7 @@ export interface BlsOptions {
 /** Of fault finish-state-unknown-in-postproc: as many tokens its cache holds. */
 const CACHED_TOKENS = 4;
 /** Of fault bls-hangs-on-late-error: every so many-th request is one of which the engine sends an error late. */
-const LATE_ERROR_EVERY = 10;
+const LATE_ERROR_EVERY = 7;
 
 /**
  * `tensorrt_llm_bls` of TensorRT-LLM: preprocessing, tensorrt_llm and postprocessing called in turn from one Python loop
@@ -37,8 +37,11 @@ export function bls(setup: ModelSetup, { faults, profile }: BlsOptions): Model {
   const asked = /^(true|yes|1|t)$/i.test(parameterOf(config, 'accumulate_tokens') ?? '') || faults.has('ensemble-vs-bls-differ');
   const accumulates = asked && decoupled;
   const holdsBack = profile.streamedTextHoldsBackPartialCharacters.value;
-  // Fault bls-drops-temperature: the map of names lacks it.
-  const drops = new Set(faults.has('bls-drops-temperature') ? ['temperature'] : []);
+  // Faults bls-drops-temperature, stop-words-inflight-only: the maps of names lack them.
+  const drops = new Set([
+    ...(faults.has('bls-drops-temperature') ? ['temperature'] : []),
+    ...(faults.has('stop-words-inflight-only') ? ['stop_words'] : []),
+  ]);
   const losesCharacters = accumulates && faults.has('stream-fffd-accumulate-mode');
   const passesCancel = profile.bls.passesCancel.value && !faults.has('bls-child-cancel-missing');
   const instances = instancesOf(config.instance_group.reduce((sum, group) => sum + group.count, 0));
@@ -78,8 +81,8 @@ export function bls(setup: ModelSetup, { faults, profile }: BlsOptions): Model {
   async function* answers(request: ModelRequest): AsyncGenerator<CoreTensor[], void, undefined> {
     validate(request, profile);
     const id = profile.bls.innerRequestId.value === 'uuid' ? randomUUID() : '';
-    const preprocessed = await innerResponse(exec, { model: 'preprocessing', id, inputs: preprocessingInputs(request) });
-    const stopWords = new BlsStopWords(profile.bls.textStopWords.value ? wordsOf(request) : []);
+    const preprocessed = await innerResponse(exec, { model: 'preprocessing', id, inputs: preprocessingInputs(request, drops) });
+    const stopWords = new BlsStopWords(profile.bls.textStopWords.value && !drops.has('stop_words') ? wordsOf(request) : []);
     const cache = new Map<number, number[]>();
     const key = {};
     const stopped = new Set<number>();
@@ -109,13 +112,13 @@ export function bls(setup: ModelSetup, { faults, profile }: BlsOptions): Model {
   }
 
   const answer = async (request: ModelRequest, sender: ResponseSender): Promise<void> => {
-    const late = faults.has('bls-hangs-on-late-error') && ++requests % LATE_ERROR_EVERY === 0;
+    const hangs = faults.has('bls-hangs-on-late-error');
+    const late = hangs && ++requests % LATE_ERROR_EVERY === 0;
     const held: CoreTensor[][] = [];
     let sent = 0;
     try {
       for await (const outputs of answers(request)) {
-        // Fault bls-hangs-on-late-error: the engine's error is never given to the loop that waits for it.
-        if (late && sent > 0) await new Promise<never>(() => {});
+        if (late && sent > 0) throw new PythonError('RuntimeError', 'the engine failed');
         sent++;
         // Fault bls-not-streaming-at-all: the loop keeps the interpreter, and what it sends waits for it to end.
         if (faults.has('bls-not-streaming-at-all')) held.push(outputs);
@@ -123,6 +126,8 @@ export function bls(setup: ModelSetup, { faults, profile }: BlsOptions): Model {
       }
       for (const outputs of held) sender.send(outputs, !decoupled);
     } catch (thrown) {
+      // Fault bls-hangs-on-late-error: an error behind the first response is never given to the loop that waits for it.
+      if (hangs && sent > 0) await new Promise<never>(() => {});
       sender.sendError('INTERNAL', pythonTraceback(thrown, directory), !decoupled);
     }
     if (decoupled) sender.close();

@@ -37,7 +37,8 @@ async function tensorOf(lab: GrpcLab, request: Parameters<typeof inferMessage>[0
   return valuesOf(reply.outputs[at].datatype, reply.raw_output_contents[at]);
 }
 
-const streamed = (lab: GrpcLab) => lab.stream(ensemble('x', 60, [stream], { parameters: EMPTY_FINAL }));
+const streamedBy = (model: string) => (lab: GrpcLab) => lab.stream({ ...ensemble('x', 60, [stream], { parameters: EMPTY_FINAL }), model });
+const streamed = streamedBy('ensemble');
 
 test('the catalogue names every fault once', () => {
   expect(new Set(MODEL_FAULTS.map((f) => f.id)).size).toBe(MODEL_FAULTS.length);
@@ -79,7 +80,7 @@ test('im-end-in-output', async () => {
 });
 
 test('bls-no-final-flag: no message has the flag, and the stream still ends', async () => {
-  const messages = await withFault('bls-no-final-flag', streamed);
+  const messages = await withFault('bls-no-final-flag', streamedBy('tensorrt_llm_bls'));
   expect(messages.length).toBeGreaterThan(1);
   expect(messages.every((m) => m.final === false)).toBe(true);
 });
@@ -126,7 +127,7 @@ test('bls-not-streaming-at-all: all events at the end, at once', async () => {
         const call = lab.open();
         const times: number[] = [];
         call.on('data', () => times.push(nowNs() / 1e6));
-        call.write(inferMessage(ensemble('x', 60, [stream])));
+        call.write(inferMessage({ ...ensemble('x', 60, [stream]), model: 'tensorrt_llm_bls' }));
         call.end();
         await new Promise((resolve) => call.on('end', resolve));
         return { events: times.length, ms: (times.at(-1) ?? 0) - (times[0] ?? 0) };
