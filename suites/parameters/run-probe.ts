@@ -6,6 +6,7 @@ import {
   ignored,
   type InertProbe,
   LENGTH,
+  PENALTIES_IGNORED,
   type PairProbe,
   type Probe,
   rawPart,
@@ -13,6 +14,7 @@ import {
   type Reply,
   SURFACE_OF,
   spells,
+  type Word,
 } from '#checks/surface/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 import type { Findings } from './findings.ts';
@@ -58,11 +60,19 @@ async function pair(work: Work, probe: PairProbe, route: RouteId, findings: Find
     findings.exercised();
     const refused = Object.entries(replies).find(([, reply]) => reply.refusal !== undefined);
     const shown = { ...work, route, subject, replies, raw };
+    if (PENALTIES_IGNORED.routes.includes(route) && PENALTIES_IGNORED.listed(work.profile) && probe.words.every(isPenalty)) {
+      findings.gap(PENALTIES_IGNORED, refused === undefined && ignored(shown));
+      continue;
+    }
     const wrong = refused === undefined ? probe.shows(shown) : `${refused[0]} the parameter: ${refused[1].refusal}`;
     if (wrong === undefined) continue;
     const code = refused === undefined ? (ignored(shown) ? 'ignored' : 'wrong') : 'refused';
     findings.fail(LAW, code, probe.id, wrong, route, subject);
   }
+}
+
+function isPenalty(word: Word): boolean {
+  return word.endsWith('Penalty');
 }
 
 async function inert(work: Work, probe: InertProbe, route: RouteId, findings: Findings): Promise<void> {

@@ -1,6 +1,5 @@
 /** Sends words to a route, outside of the request vocabulary that goldens and plans are written in. */
 import { isDecoupled } from '#checks/routes/decoupled.ts';
-import { STOCK_MODELS } from '#checks/routes/index.ts';
 import { EMPTY_FINAL } from '#checks/routes/raw-request.ts';
 import { uniqueRequestId } from '#checks/routes/request-id.ts';
 import type { Lab } from '#checks/lab/lab.ts';
@@ -35,11 +34,11 @@ export interface Question {
 }
 
 const MODEL_OF = {
-  raw: STOCK_MODELS.raw,
-  ensemble: STOCK_MODELS.ensemble,
-  bls: STOCK_MODELS.bls,
-  'bls-accumulate': STOCK_MODELS.blsAccumulate,
-  llmapi: STOCK_MODELS.llmapi,
+  raw: 'raw',
+  ensemble: 'ensemble',
+  bls: 'bls',
+  'bls-accumulate': 'blsAccumulate',
+  llmapi: 'llmapi',
 } as const;
 
 /** Asks each question once: what two probes ask alike is sent once. Never rejects for what the server did. */
@@ -80,7 +79,7 @@ export class Asker {
   }
 
   async #exchange(question: Question, builder: ReplyBuilder): Promise<void> {
-    const { clients } = this.#lab.parts;
+    const { clients, models } = this.#lab.parts;
     const [first] = question.rows;
     if (first === undefined) throw new TypeError('a question has at least one row');
     switch (question.route) {
@@ -89,20 +88,20 @@ export class Asker {
       case 'bls':
       case 'bls-accumulate':
       case 'llmapi':
-        return this.#infer(question, MODEL_OF[question.route], builder);
+        return this.#infer(question, models[MODEL_OF[question.route]], builder);
       case 'generate': {
         const body = { text_input: first.prompt.text, ...this.#members(question, first.words) };
         // The stream form takes any number of responses.
-        const events = clients.http.openGenerate(STOCK_MODELS.ensemble, body, { ...this.#call(), stream: true });
+        const events = clients.http.openGenerate(models.ensemble, body, { ...this.#call(), stream: true });
         return readEvents(events, (payload) => readGenerated(payload, builder), builder);
       }
       case 'openai-completions': {
-        const body = { model: STOCK_MODELS.openai, prompt: first.prompt.text, ...this.#members(question, first.words) };
+        const body = { model: models.openai, prompt: first.prompt.text, ...this.#members(question, first.words) };
         return readEvents(clients.openai!.openCompletions(body, this.#call()), (payload) => readOpenAi(payload, builder), builder);
       }
       case 'openai-chat': {
         const { messages = [] } = first.prompt;
-        const body = { model: STOCK_MODELS.openai, messages, ...this.#members(question, first.words) };
+        const body = { model: models.openai, messages, ...this.#members(question, first.words) };
         return readEvents(clients.openai!.openChat(body, this.#call()), (payload) => readOpenAi(payload, builder), builder);
       }
     }
@@ -121,7 +120,7 @@ export class Asker {
           : [
               bytesTensor(
                 'text_input',
-                [rows.length, 1],
+                route === 'llmapi' ? [rows.length] : [rows.length, 1],
                 prompts.map((p) => p.text),
               ),
             ]),

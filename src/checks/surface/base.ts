@@ -14,6 +14,7 @@ export function baseOf(route: RouteId, { tokenizer, profile }: ProbeContext): Wo
     case 'generate':
       return profile.models.ensembleExcludeInput.value ? { excludeInput: true } : {};
     case 'llmapi':
+      return { excludeInput: true };
     case 'openai-completions':
     case 'openai-chat':
       return {};

@@ -21,10 +21,22 @@ export const DROPPED_FIELDS: KnownGap = {
   listed: (profile) => profile.openai.droppedFields.value.length > 0,
 };
 
+export const PENALTIES_IGNORED: KnownGap = {
+  id: 'torch-sampler-ignores-penalties',
+  law: ACCEPTED_MEANS_APPLIED,
+  routes: ['llmapi'],
+  mode: 'both',
+  axis: 'models',
+  releases: ['1.0', '1.2'],
+  deviation: 'Presence and frequency penalties are accepted, and the answer is the same without them.',
+  thread: 'NVIDIA/TensorRT-LLM#9442',
+  listed: (profile) => !profile.models.torch.appliesPenalties.value,
+};
+
 export const TEMPERATURE_ZERO_SAMPLES: KnownGap = {
   id: 'temperature-0-with-top-p-samples',
   law: GREEDY_AS_SPELLED,
-  routes: PROBED_ROUTES,
+  routes: PROBED_ROUTES.filter((route) => route !== 'llmapi'),
   mode: 'both',
   axis: 'models',
   releases: ['1.x'],

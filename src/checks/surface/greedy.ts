@@ -12,6 +12,8 @@ export interface GreedyRow {
 
 const MODELS: readonly Surface[] = ['tensorrt_llm', 'ensemble', 'tensorrt_llm_bls'];
 const FRONT_END: readonly Surface[] = ['completions', 'chat'];
+/** The LLM API: nothing set, or one setting that says so by itself (docs/observed.md#torch-path). */
+const LLM_API: readonly Surface[] = ['llmapi'];
 const TINY = 1e-6;
 
 export const GREEDY_ROWS: readonly GreedyRow[] = [
@@ -32,6 +34,13 @@ export const GREEDY_ROWS: readonly GreedyRow[] = [
   { id: 'temperature 0, top_p 0', words: { temperature: 0, topP: 0 }, gives: 'greedy', surfaces: [...MODELS, ...FRONT_END] },
   { id: 'temperature 0, top_p 1', words: { temperature: 0, topP: 1 }, gives: 'gap', surfaces: [...MODELS, ...FRONT_END] },
   { id: 'temperature 0, top_p 0.5', words: { temperature: 0, topP: 0.5 }, gives: 'gap', surfaces: [...MODELS, ...FRONT_END] },
+  { id: 'nothing (LLM API)', words: {}, gives: 'greedy', surfaces: LLM_API },
+  { id: 'temperature 0 (LLM API)', words: { temperature: 0 }, gives: 'greedy', surfaces: LLM_API },
+  { id: 'temperature 0, top_p 1 (LLM API)', words: { temperature: 0, topP: 1 }, gives: 'greedy', surfaces: LLM_API },
+  { id: 'top_k 1, temperature 5, top_p 1 (LLM API)', words: { topK: 1, temperature: 5, topP: 1 }, gives: 'greedy', surfaces: LLM_API },
+  { id: 'top_p 0, temperature 5 (LLM API)', words: { topP: 0, temperature: 5 }, gives: 'greedy', surfaces: LLM_API },
+  { id: 'temperature alone (LLM API)', words: { temperature: 5 }, gives: 'draws', surfaces: LLM_API },
+  { id: 'top_k 0 (LLM API)', words: { topK: 0 }, gives: 'draws', surfaces: LLM_API },
   // The front end sends top_p 1 by itself, and a temperature of its own.
   { id: 'nothing (front end)', words: {}, gives: 'draws', surfaces: FRONT_END },
   { id: 'temperature 0 (front end)', words: { temperature: 0 }, gives: 'gap', surfaces: FRONT_END },

@@ -1,6 +1,6 @@
 export { Asker } from './ask.ts';
 export { baseOf, greedyOn, rawPart } from './base.ts';
-export { ACCEPTED_MEANS_APPLIED, DROPPED_FIELDS, GREEDY_AS_SPELLED, TEMPERATURE_ZERO_SAMPLES } from './gaps.ts';
+export { ACCEPTED_MEANS_APPLIED, DROPPED_FIELDS, PENALTIES_IGNORED, GREEDY_AS_SPELLED, TEMPERATURE_ZERO_SAMPLES } from './gaps.ts';
 export { GREEDY_ROWS, type GreedyRow } from './greedy.ts';
 export { jsonOf, spells } from './inputs.ts';
 export { ignored, servedText } from './judge.ts';
@@ -10,4 +10,4 @@ export { FAMILIES, type Family } from './probes/index.ts';
 export type { Given, Reply } from './reply.ts';
 export { PROBED_ROUTES, SURFACE_OF, type Surface } from './spellings.ts';
 export { LENGTH, type Subject, Subjects } from './subject.ts';
-export type { Words } from './words.ts';
+export type { Word, Words } from './words.ts';

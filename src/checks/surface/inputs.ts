@@ -40,13 +40,14 @@ export function spells(surface: Surface, words: Iterable<Word>, models: ModelsPr
   return [...words].every((word) => all[word].names[surface] !== undefined);
 }
 
-/** Tensors [rows, …] of words that every row has; rows of one word must have one shape. */
+/** Tensors [rows, …] of words that every row has, on llmapi […]; rows of one word must have one shape. */
 export function tensorsOf(surface: Surface, rows: readonly Words[], context: InputContext): Tensor[] {
   const perRow = rows.map((words) => inputsOf(surface, words, context));
   return (perRow[0] ?? []).map((first, i) =>
     tensor(
       first,
       perRow.map((inputs) => inputs[i] as Input),
+      surface !== 'llmapi',
     ),
   );
 }
@@ -106,8 +107,8 @@ export function biasVector(biases: readonly Bias[], tokenizer: Tokenizer): Float
   return vector;
 }
 
-function tensor({ name, kind, shape }: Input, rows: readonly Input[]): Tensor {
-  const full = [rows.length, ...shape];
+function tensor({ name, kind, shape }: Input, rows: readonly Input[], batched: boolean): Tensor {
+  const full = batched ? [rows.length, ...shape] : shape;
   const values = rows.flatMap((row) => row.values);
   switch (kind) {
     case 'int32':

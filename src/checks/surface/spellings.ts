@@ -17,7 +17,7 @@ export const SURFACE_OF: Readonly<Record<RouteId, Surface>> = {
 };
 
 /** The routes that probes ask: bls-accumulate differs from bls in how it cuts a stream, and in nothing that it is asked. */
-export const PROBED_ROUTES: readonly RouteId[] = ROUTE_IDS.filter((route) => route !== 'bls-accumulate' && route !== 'llmapi');
+export const PROBED_ROUTES: readonly RouteId[] = ROUTE_IDS.filter((route) => route !== 'bls-accumulate');
 
 /** How the value travels. `phrases` and `bias` are token ids on tensorrt_llm, which has no tokenizer, and text elsewhere. */
 export type Kind = 'int32' | 'fp32' | 'uint64' | 'bool' | 'phrases' | 'bias';
@@ -32,6 +32,8 @@ type Names = Spelling['names'];
 
 /** tensorrt_llm and the two that stand before it, which have one vocabulary. */
 const models = (raw: string, text = raw): Names => ({ tensorrt_llm: raw, ensemble: text, tensorrt_llm_bls: text });
+/** The LLM API's model: scalars [1], without a batch dimension. Its stop strings are judged by the law `stop-words`. */
+const llmapi = (name: string): Names => ({ llmapi: `sampling_param_${name}` });
 const frontEnd = (name: string): Names => ({ completions: name, chat: name });
 
 /**
@@ -47,27 +49,39 @@ export function spellings({
   ensembleExcludeInput,
 }: ModelsProfile): Readonly<Record<Word, Spelling>> {
   return {
-    maxTokens: { kind: 'int32', names: { ...models('request_output_len', 'max_tokens'), ...frontEnd('max_tokens') } },
+    maxTokens: {
+      kind: 'int32',
+      names: { ...models('request_output_len', 'max_tokens'), ...llmapi('max_tokens'), ...frontEnd('max_tokens') },
+    },
     maxCompletionTokens: { kind: 'int32', names: { chat: 'max_completion_tokens' } },
     minTokens: { kind: 'int32', names: models(minTokensTensor.value) },
     endId: { kind: 'int32', names: models('end_id') },
     stopWords: { kind: 'phrases', names: { ...models('stop_words_list', 'stop_words'), ...frontEnd('stop') } },
     badWords: { kind: 'phrases', names: models('bad_words_list', 'bad_words') },
     bias: { kind: 'bias', names: models('embedding_bias', 'embedding_bias_words') },
-    temperature: { kind: 'fp32', names: { ...models('temperature'), ...frontEnd('temperature') } },
-    topK: { kind: 'int32', names: models('runtime_top_k', 'top_k') },
-    topP: { kind: 'fp32', names: { ...models('runtime_top_p', 'top_p'), ...frontEnd('top_p') } },
-    seed: { kind: 'uint64', names: { ...models(seedTensor.value), ...frontEnd('seed') } },
+    temperature: { kind: 'fp32', names: { ...models('temperature'), ...llmapi('temperature'), ...frontEnd('temperature') } },
+    topK: { kind: 'int32', names: { ...models('runtime_top_k', 'top_k'), ...llmapi('top_k') } },
+    topP: { kind: 'fp32', names: { ...models('runtime_top_p', 'top_p'), ...llmapi('top_p'), ...frontEnd('top_p') } },
+    seed: { kind: 'uint64', names: { ...models(seedTensor.value), ...llmapi('seed'), ...frontEnd('seed') } },
     repetitionPenalty: { kind: 'fp32', names: models('repetition_penalty') },
-    presencePenalty: { kind: 'fp32', names: { ...models('presence_penalty'), ...frontEnd('presence_penalty') } },
-    frequencyPenalty: { kind: 'fp32', names: { ...models('frequency_penalty'), ...frontEnd('frequency_penalty') } },
+    presencePenalty: {
+      kind: 'fp32',
+      names: { ...models('presence_penalty'), ...llmapi('presence_penalty'), ...frontEnd('presence_penalty') },
+    },
+    frequencyPenalty: {
+      kind: 'fp32',
+      names: { ...models('frequency_penalty'), ...llmapi('frequency_penalty'), ...frontEnd('frequency_penalty') },
+    },
     logProbs: { kind: 'bool', names: models('return_log_probs') },
     generationLogits: { kind: 'bool', names: models('return_generation_logits') },
     countInput: { kind: 'bool', names: returnsTokenCounts.value ? models('return_num_input_tokens') : {} },
     countOutput: { kind: 'bool', names: returnsTokenCounts.value ? models('return_num_output_tokens') : {} },
     excludeInput: {
       kind: 'bool',
-      names: ensembleExcludeInput.value ? models('exclude_input_in_output') : { tensorrt_llm: 'exclude_input_in_output' },
+      names: {
+        ...(ensembleExcludeInput.value ? models('exclude_input_in_output') : { tensorrt_llm: 'exclude_input_in_output' }),
+        ...llmapi('exclude_input_from_output'),
+      },
     },
     echo: { kind: 'bool', names: { completions: 'echo' } },
     stream: { kind: 'bool', names: { ...models('streaming', 'stream'), ...frontEnd('stream') } },
