@@ -5,24 +5,22 @@ import { makeLab } from '#checks/lab/make-lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { law } from '#checks/laws/index.ts';
-import { MODEL_REPOSITORY, PACKAGE_ROOT, defaultSettings, toRunConfig } from '#core/config/index.ts';
+import { CLIENTS_VARIABLE, MODEL_REPOSITORY, PACKAGE_ROOT, defaultSettings, toRunConfig } from '#core/config/index.ts';
 import { startServer } from '../self/start-server.ts';
 import { unaryRepository } from '../self/unary-repository.ts';
-import { OPENAI } from './openai.ts';
-import { TRITON } from './triton.ts';
-import { SURFACE } from './surface.ts';
 import type { Use } from './use.ts';
 
-const USES: readonly Use[] = [...TRITON, ...OPENAI];
+/** `npm run test:full`: what is dear as well, and a negative control for every use. */
+const FULL = process.env[CLIENTS_VARIABLE] === 'all';
 
 /** Until an environment of Python packages is laid out, which the first run does. */
 const DEADLINE_MS = 600_000;
 
 /** What the client recorded, held to the laws. */
 async function judgedUse(use: Use, lab: Lab): Promise<Outcome> {
-  const { cases, notes = [] } = await use.run(lab);
+  const { cases, failures = [], notes = [] } = await use.run(lab);
   const outcome = judged(lab, use.id, cases, use.laws.map(law), 'answers judged', { notes });
-  return { ...outcome, failures: outcome.failures.map(repeatedByName(use.id)) };
+  return { ...outcome, failures: [...failures, ...outcome.failures].map(repeatedByName(use.id)) };
 }
 
 /** These claims are no part of `lockstep check`, so its command would not repeat them. */
@@ -90,4 +88,8 @@ async function onServer(
   return await work(made.lab);
 }
 
-export const CLAIMS: readonly Claim[] = [...SURFACE, ...USES.flatMap((use) => [answers(use), control(use)])];
+/** The uses of one client, and a negative control on the first of them; in the full run on each. */
+export function claimsOf(uses: readonly Use[]): Claim[] {
+  const chosen = uses.filter((use) => FULL || use.full !== true);
+  return chosen.flatMap((use, i) => (FULL || i === 0 ? [answers(use), control(use)] : [answers(use)]));
+}

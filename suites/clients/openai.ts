@@ -107,7 +107,5 @@ function uses(client: string, driver: OpenAiDriver, title: string): readonly Use
   ];
 }
 
-export const OPENAI: readonly Use[] = [
-  ...uses('openai-python', 'openai_sdk', 'openai for Python'),
-  ...uses('openai-node', 'openai-node', 'openai for Node'),
-];
+export const OPENAI_PYTHON: readonly Use[] = uses('openai-python', 'openai_sdk', 'openai for Python');
+export const OPENAI_NODE: readonly Use[] = uses('openai-node', 'openai-node', 'openai for Node');

@@ -1,7 +1,7 @@
 /** From what a client recorded to transcripts, so that its record meets the laws that the suite's own clients meet. */
 import { chatReader, completionsReader } from '#checks/routes/openai-reader.ts';
 import { generateReader } from '#checks/routes/generate.ts';
-import { rawReader, textReader } from '#checks/routes/read-tensors.ts';
+import { type MessageReader, llmapiReader, rawReader, textReader } from '#checks/routes/read-tensors.ts';
 import type { PayloadReader } from '#checks/routes/event-exchange.ts';
 import type { Case } from '#core/request/index.ts';
 import { FLAG, type Transcript, TranscriptBuilder } from '#core/transcript/index.ts';
@@ -25,7 +25,7 @@ export function tensorTranscript(
   sent: { readonly id: string; readonly unary: boolean; readonly ids?: Int32Array; readonly text?: string },
 ): Transcript {
   const builder = new TranscriptBuilder(c, sent);
-  const read = c.route === 'raw' ? rawReader(builder) : textReader(builder);
+  const read = tensorReader(c, builder);
   for (const line of lines) {
     if (line.kind !== 'response') continue;
     const outputs = (line.outputs ?? []).map(tensorOf);
@@ -34,6 +34,12 @@ export function tensorTranscript(
     if (outputs.length > 0) guarded(builder, () => read(messageOf(line, outputs)));
   }
   return sealed(builder, lines);
+}
+
+function tensorReader({ route }: Case, builder: TranscriptBuilder): MessageReader {
+  if (route === 'raw') return rawReader(builder);
+  if (route === 'llmapi') return llmapiReader(builder);
+  return textReader(builder, route === 'bls-accumulate');
 }
 
 function messageOf(line: Line, outputs: readonly Tensor[]): InferMessage {

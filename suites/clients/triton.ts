@@ -2,11 +2,13 @@
 import type { Lab } from '#checks/lab/lab.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { ensembleRequest, generateBody } from '#checks/routes/ensemble-request.ts';
+import { llmapiRequest } from '#checks/routes/llmapi-request.ts';
 import { promptIds, promptText } from '#checks/routes/prompt.ts';
 import { rawRequest } from '#checks/routes/raw-request.ts';
 import { inParallel } from '#checks/lab/lab.ts';
 import type { Case, Request, RouteId } from '#core/request/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
+import type { InferRequest } from '#wire/clients/index.ts';
 import { type Driver, type Line, type Step, runDriver } from './driver.ts';
 import { payloadTranscript, tensorLine, tensorTranscript } from './transcripts.ts';
 import { type Recorded, type Use, contextOf } from './use.ts';
@@ -39,15 +41,22 @@ function longRequests(lab: Lab, route: RouteId): Request[] {
   );
 }
 
-function sentOf(lab: Lab, route: 'raw' | 'ensemble', mode: Case['mode'], request: Request): Sent {
+/** Routes through tensors of gRPC. */
+type TensorRoute = 'raw' | 'ensemble' | 'bls' | 'bls-accumulate' | 'llmapi';
+
+function inferRequest(lab: Lab, c: Case, id: string, text: string, ids: Int32Array): InferRequest {
   const context = contextOf(lab);
+  const options = { deadlineMs: lab.parts.deadlineMs };
+  if (c.route === 'raw') return rawRequest(c, id, ids, context, { ...options, logProbs: true, margins: true });
+  return c.route === 'llmapi' ? llmapiRequest(c, id, text, context.models.llmapi) : ensembleRequest(c, id, text, context, options);
+}
+
+function sentOf(lab: Lab, route: TensorRoute, mode: Case['mode'], request: Request): Sent {
   const c: Case = { request, route, mode, repeat: 0 };
   const id = `${request.id}-${route}`;
-  const options = { deadlineMs: lab.parts.deadlineMs, logProbs: route === 'raw' };
   const ids = promptIds(request.prompt, lab.tokenizer);
   const text = promptText(request.prompt, lab.tokenizer);
-  const { model, inputs } =
-    route === 'raw' ? rawRequest(c, id, ids, context, { ...options, margins: true }) : ensembleRequest(c, id, text, context, options);
+  const { model, inputs } = inferRequest(lab, c, id, text, ids);
   return {
     c,
     id,
@@ -74,7 +83,7 @@ async function asked(lab: Lab, driver: Driver, steps: readonly Step[], more = {}
 }
 
 /** One stream of tritonclient.grpc with several requests in flight: its responses find their request by the id alone. */
-async function grpcStream(lab: Lab, route: 'raw' | 'ensemble'): Promise<Recorded> {
+async function grpcStream(lab: Lab, route: TensorRoute): Promise<Recorded> {
   const sent = requests(lab, route, 24).map((r) => sentOf(lab, route, 'stream', r));
   const step = { operation: 'stream', requests: sent.map((s) => s.body), in_flight: IN_FLIGHT, cancel_after: null, wait_s: WAIT_S };
   return recorded(lab, sent, async () => {
@@ -189,7 +198,7 @@ const GRPC_STREAM_LAWS = [...STREAM_LAWS, 'final-flag-once', 'request-id-echoed'
 const RAW_LAWS = ['sequence-lengths-true', 'ids-in-vocabulary', 'greedy-is-argmax', 'log-probs-real', 'usage-counts', 'prompt-ids'];
 const TEXT_LAWS = ['no-control-text', 'no-broken-utf8', 'usage-counts'];
 
-export const TRITON: readonly Use[] = [
+export const TRITON_GRPC: readonly Use[] = [
   {
     id: 'triton-grpc-stream-raw',
     statement: 'tritonclient.grpc: answers of tensorrt_llm on one stream, several in flight, are what the laws say.',
@@ -205,6 +214,30 @@ export const TRITON: readonly Use[] = [
     laws: [...GRPC_STREAM_LAWS, ...TEXT_LAWS],
     run: (lab) => grpcStream(lab, 'ensemble'),
     control: { fault: 'stream-reordered-postprocessing', law: 'deltas-equal-whole' },
+  },
+  {
+    id: 'triton-grpc-stream-bls',
+    statement: 'tritonclient.grpc: answers of tensorrt_llm_bls on one stream, several in flight, are what the laws say.',
+    routes: ['bls'],
+    laws: [...GRPC_STREAM_LAWS, 'no-control-text', 'no-broken-utf8', 'usage-counts'],
+    run: (lab) => grpcStream(lab, 'bls'),
+    control: { fault: 'stream-no-spaces-ensemble', law: 'deltas-equal-whole' },
+  },
+  {
+    id: 'triton-grpc-stream-bls-accumulate',
+    statement: 'tritonclient.grpc: with accumulate_tokens every text of a stream is the beginning of the answer.',
+    routes: ['bls-accumulate'],
+    laws: [...GRPC_STREAM_LAWS, 'no-control-text', 'usage-counts'],
+    run: (lab) => grpcStream(lab, 'bls-accumulate'),
+    control: { fault: 'first-event-empty-text', law: 'no-empty-event' },
+  },
+  {
+    id: 'triton-grpc-stream-llmapi',
+    statement: "tritonclient.grpc: answers of the LLM API's model on one stream, several in flight, are what the laws say.",
+    routes: ['llmapi'],
+    laws: [...GRPC_STREAM_LAWS, 'no-control-text', 'finish-reason-true'],
+    run: (lab) => grpcStream(lab, 'llmapi'),
+    control: { fault: 'stream-repeats-last-token-with-endid', law: 'eos-ending' },
   },
   {
     id: 'triton-grpc-cancel',
@@ -232,6 +265,9 @@ export const TRITON: readonly Use[] = [
     run: (lab) => grpcUnary(lab, 'ensemble'),
     control: { fault: 'several-instances-one-gpu', law: 'answers-at-all' },
   },
+];
+
+export const TRITON_AIO: readonly Use[] = [
   {
     id: 'triton-aio-stream-raw',
     statement: 'tritonclient.grpc.aio: streams of tensorrt_llm beside each other are what the laws say.',
@@ -256,6 +292,9 @@ export const TRITON: readonly Use[] = [
     run: aioCancel,
     control: { fault: 'batch-gt1-wrong-concurrent-equal', law: 'cancel-stops' },
   },
+];
+
+export const TRITON_HTTP: readonly Use[] = [
   {
     id: 'triton-http-infer-raw',
     statement: 'tritonclient.http: infer on tensorrt_llm, binary and JSON tensors, has the ids and logits of the laws.',
@@ -282,6 +321,9 @@ export const TRITON: readonly Use[] = [
     run: (lab) => httpUnary(lab, 'ensemble'),
     control: { fault: 'several-instances-one-gpu', law: 'answers-at-all' },
   },
+];
+
+export const GENERATE: readonly Use[] = [
   {
     id: 'requests-generate',
     statement: 'requests: generate has the text of its ids.',

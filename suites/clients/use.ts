@@ -1,6 +1,7 @@
 import type { Judged } from '#checks/lab/judged.ts';
 import type { Lab } from '#checks/lab/lab.ts';
-import { type RouteContext, STOCK_MODELS } from '#checks/routes/index.ts';
+import type { Failure } from '#checks/lab/result.ts';
+import type { RouteContext } from '#checks/routes/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 
 /** One way of using an official client, and the laws that its own record can be held to. */
@@ -12,6 +13,8 @@ export interface Use {
   readonly deadlineMs?: number;
   /** `unary`: on a server of its own whose tensorrt_llm gives each request one response. */
   readonly repository?: 'unary';
+  /** Only with `npm run test:full`: the same client, dear, in a second way. */
+  readonly full?: true;
   /** Runs the client against the lab's server, and gives what it recorded beside the accepted answers. */
   run(lab: Lab): Promise<Recorded>;
   /** A defect that the client's own record must show: the law that has to fail. */
@@ -20,11 +23,13 @@ export interface Use {
 
 export interface Recorded {
   readonly cases: readonly Judged[];
+  /** What the client says of its own records, and does not hold. */
+  readonly failures?: readonly Failure[];
   readonly notes?: readonly string[];
 }
 
 /** What requests are made of, as the suite's own routes have it. */
 export function contextOf(lab: Lab): RouteContext {
-  const { clients, tokenizer, profile } = lab.parts;
-  return { clients, tokenizer, profile, models: STOCK_MODELS };
+  const { clients, tokenizer, profile, models } = lab.parts;
+  return { clients, tokenizer, profile, models };
 }

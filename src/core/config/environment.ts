@@ -15,6 +15,9 @@ const REAL_VARIABLE = 'LOCKSTEP_REAL';
 /** `all`: the self-test looks for every fault (`npm run test:faults`), not for one of each law. */
 export const FAULTS_VARIABLE = 'LOCKSTEP_FAULTS';
 
+/** `all`: official clients are run in every way, each with a negative control (`npm run test:full`). */
+export const CLIENTS_VARIABLE = 'LOCKSTEP_CLIENTS';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Empty variables count as unset; lists are separated by commas; switches are 1, true, yes or 0, false, no. */
@@ -30,7 +33,7 @@ export function readEnvironment(env: Environment, names: readonly FieldName[] = 
 
 /** Variables that begin with LOCKSTEP_ and mean nothing, each with the name that was likely meant. */
 export function unknownVariables(env: Environment): readonly { readonly name: string; readonly meant: string | undefined }[] {
-  const known = [...FIELD_NAMES.map(envName), RUN_VARIABLE, REAL_VARIABLE, FAULTS_VARIABLE];
+  const known = [...FIELD_NAMES.map(envName), RUN_VARIABLE, REAL_VARIABLE, FAULTS_VARIABLE, CLIENTS_VARIABLE];
   return Object.keys(env)
     .filter((name) => name.startsWith('LOCKSTEP_') && !known.includes(name))
     .map((name) => ({ name, meant: nearest(name, known) }));

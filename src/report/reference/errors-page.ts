@@ -10,11 +10,10 @@ interface Made {
 
 export function errorsPage(root: string): string {
   const rows = new Map<string, { readonly hints: Set<string>; readonly files: Set<string> }>();
-  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
-    (p) => /\.(ts|js)$/.test(p) && !p.endsWith('.test.ts') && !p.includes('reference'),
-  );
-  for (const file of files.toSorted()) {
-    for (const { code, hints } of errorsOf(readFileSync(join(root, 'src', file), 'utf8'), file)) {
+  const files = [...sources(root, 'src').map((file) => file.slice('src/'.length)), ...sources(root, 'suites')];
+  for (const file of files) {
+    const path = file.startsWith('suites/') ? file : `src/${file}`;
+    for (const { code, hints } of errorsOf(readFileSync(join(root, path), 'utf8'), file)) {
       const row = rows.get(code) ?? { hints: new Set(), files: new Set() };
       rows.set(code, row);
       row.files.add(file);
@@ -24,7 +23,7 @@ export function errorsPage(root: string): string {
   return [
     '# Errors',
     '',
-    'Every error begins with its code in brackets and, where the reader can do something about it, ends with a next step (nothing is to be done about `interrupted`, which the user asked for). Codes are stable; `…` stands for what only the case can say. Requests that a server refuses are `grpc-<name>` and `http-<status>`. This page is made from `src/` by `npm run docs`.',
+    'Every error begins with its code in brackets and, where the reader can do something about it, ends with a next step (nothing is to be done about `interrupted`, which the user asked for). Codes are stable; `…` stands for what only the case can say. Requests that a server refuses are `grpc-<name>` and `http-<status>`. This page is made from `src/` and `suites/` by `npm run docs`.',
     '',
     '| code | next step | made in |',
     '|---|---|---|',
@@ -35,6 +34,13 @@ export function errorsPage(root: string): string {
       }),
     '',
   ].join('\n');
+}
+
+function sources(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((p) => /\.(ts|js)$/.test(p) && !p.endsWith('.test.ts') && !p.includes('reference'))
+    .map((p) => `${folder}/${p}`)
+    .toSorted();
 }
 
 const NEW = /new LockstepError\(/g;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { placeFolder, writeFileAtomic } from '#core/files/index.ts';
@@ -14,7 +14,7 @@ export interface ClientEnvironment {
   readonly folder: string;
   readonly python: string;
   /** The start script of a package, to be run by `python`: its own first line names a place where it never was. */
-  script(name: string): string;
+  readonly script: (name: string) => string;
   /** Folder with programs that are started by their name. */
   readonly programs: string;
 }
@@ -170,4 +170,9 @@ async function linkPerfAnalyzer(draft: string, signal: AbortSignal | undefined):
   chmodSync(join(draft, 'bin', program), 0o755);
   const script = ['#!/bin/sh', 'here=$(dirname "$0")', `LD_LIBRARY_PATH="$here/../lib" exec "$here/${program}" "$@"`, ''].join('\n');
   writeFileSync(join(draft, 'bin/perf_analyzer'), script, { mode: 0o755 });
+}
+
+/** PATH with these folders first. */
+export function pathWith(...folders: readonly string[]): string {
+  return [...folders, process.env['PATH'] ?? ''].join(delimiter);
 }

@@ -1,4 +1,0 @@
-import { defineClaims } from '#report/define-claims.ts';
-import { CLAIMS } from './claims.ts';
-
-defineClaims(CLAIMS);
