@@ -81,6 +81,12 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     where: 'models',
+    real: 'an engine error behind the first response of a stream takes the instance of tensorrt_llm_bls for ever (python_backend before 25.04)',
+    embedded: 'a traceback, then the flag alone, as for an error that comes first; the fault `bls-hangs-on-late-error` hangs',
+    reason: 'a model that is lost is shown by a fault, on purpose',
+  },
+  {
+    where: 'models',
     real: 'tracebacks name lines of NVIDIA’s model.py',
     embedded: 'other line numbers',
     reason: 'the files are not part of this project',

@@ -3,6 +3,7 @@ import type { Lab } from '#checks/lab/lab.ts';
 import { decodeBytesElements, fp32Values, int32Values } from '#wire/protocol/tensors.ts';
 import { NOT_DECOUPLED } from '#checks/lab/outcome.ts';
 import { matches, show } from './expectations.ts';
+import { BLS_HTTP, BLS_STREAMS, UNARY_HTTP, UNARY_RPCS, UNARY_STREAMS } from './bls-tables.ts';
 import {
   INFER_ERRORS,
   POSTPROCESSING,
@@ -89,6 +90,9 @@ function ofNvidia(row: HttpCase): HttpCase {
 /** The tables were observed on decoupled repositories. */
 const needsStreams = (lab: Lab): string | undefined => (lab.parts.decoupled ? undefined : NOT_DECOUPLED);
 
+/** Both models with a BLS in them are asked, each by its name. */
+const noBls = (lab: Lab): string | undefined => lab.parts.notServed.get('bls') ?? lab.parts.notServed.get('bls-accumulate');
+
 export const CLAIMS: readonly Claim[] = [
   tableClaim({
     unless: needsStreams,
@@ -122,6 +126,20 @@ export const CLAIMS: readonly Claim[] = [
     statement: 'ModelStreamInfer frames answers, ends and errors as real servers were seen to.',
     cases: GRPC_STREAMS,
     check: stream,
+  }),
+  tableClaim({
+    unless: (lab) => needsStreams(lab) ?? noBls(lab),
+    id: 'grpc-bls',
+    statement: 'tensorrt_llm_bls frames its streams, ends and errors over gRPC as it was seen to.',
+    cases: BLS_STREAMS,
+    check: stream,
+  }),
+  tableClaim({
+    unless: (lab) => needsStreams(lab) ?? noBls(lab),
+    id: 'http-bls',
+    statement: 'tensorrt_llm_bls answers generate and generate_stream as it was seen to.',
+    cases: BLS_HTTP,
+    check: (c, lab) => exchange(c, lab),
   }),
   tableClaim({
     unless: (lab) => needsStreams(lab) ?? lab.parts.notServed.get('llmapi'),
@@ -164,5 +182,27 @@ export const CLAIMS: readonly Claim[] = [
     cases: [...OPENAI.map(ofNvidia), ...TRTLLM_SERVE],
     unless: (lab) => (lab.parts.endpoints.openai === undefined ? 'the target has no OpenAI front end' : undefined),
     check: (c, lab) => exchange(c, lab, new URL(lab.parts.endpoints.openai ?? '').host),
+  }),
+];
+
+/** Of a repository without the decoupled policy, which no ordinary run has: `self` makes one. */
+export const UNARY_CLAIMS: readonly Claim[] = [
+  tableClaim({
+    id: 'unary-grpc',
+    statement: 'Without the decoupled policy ensemble, BLS and raw answer unary calls, and refuse, as they were seen to.',
+    cases: UNARY_RPCS,
+    check: rpc,
+  }),
+  tableClaim({
+    id: 'unary-grpc-stream',
+    statement: 'Without the decoupled policy a stream gets one message, which is final; a BLS sends no flag alone.',
+    cases: UNARY_STREAMS,
+    check: stream,
+  }),
+  tableClaim({
+    id: 'unary-http',
+    statement: 'Without the decoupled policy infer and generate answer, and refuse, as they were seen to.',
+    cases: UNARY_HTTP,
+    check: (c, lab) => exchange(c, lab),
   }),
 ];

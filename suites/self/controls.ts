@@ -3,6 +3,7 @@ import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { unaryRepository } from './unary-repository.ts';
+import { UNARY_CLAIMS } from '../protocol/claims.ts';
 import { ALL_FAULTS } from './find-fault.ts';
 import { ORDINARY_CLAIMS, type SuiteRun, runSuite } from './run-suite.ts';
 
@@ -88,12 +89,15 @@ export function controls(): void {
       suite: 'self',
       statement:
         'On a repository without the decoupled policy every claim that needs no streams holds, and the others say that they need them.',
-      routes: ['raw', 'ensemble', 'generate'],
-      laws: ['faults-are-found'],
+      routes: ['raw', 'ensemble', 'bls', 'bls-accumulate', 'generate'],
+      laws: ['faults-are-found', 'as-observed'],
     },
     async ({ signal }) => {
       using repository = unaryRepository();
-      const { outcomes, failures } = await runSuite({ repository: repository.path }, { signal });
+      const { outcomes, failures } = await runSuite(
+        { repository: repository.path },
+        { signal, claims: [...UNARY_CLAIMS, ...ORDINARY_CLAIMS] },
+      );
       const asked = [...outcomes.values()].filter((o) => o.notServed === undefined).length;
       const silent = [...outcomes]
         .filter(([, o]) => o.notServed === undefined && o.n === 0)
