@@ -31,6 +31,16 @@ const ASKED: Readonly<Record<Family, Asked>> = {
     unit: 'probes',
     laws: [ACCEPTED_MEANS_APPLIED, 'seed-decides'],
   },
+  'top-p-over-time': {
+    statement: 'The decay of top-p and its minimum shape every token behind the first.',
+    unit: 'probes',
+    routes: ['raw'],
+  },
+  'beams-and-sequences': {
+    statement: 'Beams and sequences are as many as were asked for, in the order of their scores and by their own seeds.',
+    unit: 'probes',
+    routes: MODELS,
+  },
   returned: { statement: 'What is asked to be returned comes, with the right shape and values, and only then.', unit: 'probes' },
   inert: { statement: 'What by its contract changes nothing is accepted and changes nothing.', unit: 'inputs' },
   refused: { statement: 'What has no effect here is refused by name, never silently accepted.', unit: 'inputs' },

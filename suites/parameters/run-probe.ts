@@ -3,18 +3,18 @@ import {
   DROPPED_FIELDS,
   type Extra,
   type FieldProbe,
+  IGNORED_PARAMETERS,
   ignored,
   type InertProbe,
   LENGTH,
-  PENALTIES_IGNORED,
   type PairProbe,
   type Probe,
   rawPart,
   type RefusalProbe,
   type Reply,
+  type Subject,
   SURFACE_OF,
   spells,
-  type Word,
 } from '#checks/surface/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 import type { Findings } from './findings.ts';
@@ -49,30 +49,37 @@ async function pair(work: Work, probe: PairProbe, route: RouteId, findings: Find
     return findings.note('nothing streams on a repository that is not decoupled');
   const subjects = await work.subjects.pick(route, probe.subjects ?? 1, (s) => probe.asks(s, work) !== undefined);
   if (subjects.length === 0) findings.vacuous(LAW, probe.id, route, NOBODY);
+  const gap = IGNORED_PARAMETERS.find((g) => g.routes.includes(route) && g.probes.includes(probe.id) && g.listed(work.profile));
+  const wrong: { readonly subject: Subject; readonly found: Found }[] = [];
   for (const subject of subjects) {
-    const replies: Record<string, Reply> = {};
-    const raw: Record<string, Reply> = {};
-    for (const [name, words] of Object.entries(probe.asks(subject, work)!)) {
-      const reply = await askGreedy(work, route, subject, words);
-      replies[name] = reply;
-      raw[name] = route === 'raw' ? reply : await askGreedy(work, 'raw', subject, rawPart(words, work));
-    }
-    findings.exercised();
-    const refused = Object.entries(replies).find(([, reply]) => reply.refusal !== undefined);
-    const shown = { ...work, route, subject, replies, raw };
-    if (PENALTIES_IGNORED.routes.includes(route) && PENALTIES_IGNORED.listed(work.profile) && probe.words.every(isPenalty)) {
-      findings.gap(PENALTIES_IGNORED, refused === undefined && ignored(shown));
-      continue;
-    }
-    const wrong = refused === undefined ? probe.shows(shown) : `${refused[0]} the parameter: ${refused[1].refusal}`;
-    if (wrong === undefined) continue;
-    const code = refused === undefined ? (ignored(shown) ? 'ignored' : 'wrong') : 'refused';
-    findings.fail(LAW, code, probe.id, wrong, route, subject);
+    const found = await show(work, probe, route, subject);
+    if (probe.oneIsEnough !== true || found === undefined || subject === subjects.at(-1)) findings.exercised();
+    if (gap !== undefined) findings.gap(gap, found?.code === 'ignored');
+    else if (found !== undefined) wrong.push({ subject, found });
+    else if (probe.oneIsEnough) return;
   }
+  // Of several that all failed where one would have been enough, one says it.
+  for (const { subject, found } of probe.oneIsEnough ? wrong.slice(-1) : wrong)
+    findings.fail(LAW, found.code, probe.id, found.text, route, subject);
 }
 
-function isPenalty(word: Word): boolean {
-  return word.endsWith('Penalty');
+interface Found {
+  readonly code: 'ignored' | 'wrong' | 'refused';
+  readonly text: string;
+}
+
+async function show(work: Work, probe: PairProbe, route: RouteId, subject: Subject): Promise<Found | undefined> {
+  const replies: Record<string, Reply> = {};
+  const raw: Record<string, Reply> = {};
+  for (const [name, words] of Object.entries(probe.asks(subject, work)!)) {
+    const reply = await askGreedy(work, route, subject, words);
+    replies[name] = reply;
+    raw[name] = route === 'raw' ? reply : await askGreedy(work, 'raw', subject, rawPart(words, work));
+    if (reply.refusal !== undefined) return { code: 'refused', text: `${name} the parameter: ${reply.refusal}` };
+  }
+  const shown = { ...work, route, subject, replies, raw };
+  const text = probe.shows(shown);
+  return text === undefined ? undefined : { code: ignored(shown) ? 'ignored' : 'wrong', text };
 }
 
 async function inert(work: Work, probe: InertProbe, route: RouteId, findings: Findings): Promise<void> {

@@ -21,7 +21,13 @@ export const DROPPED_FIELDS: KnownGap = {
   listed: (profile) => profile.openai.droppedFields.value.length > 0,
 };
 
-export const PENALTIES_IGNORED: KnownGap = {
+/** A parameter that a release accepts on some routes and does nothing with. */
+export interface IgnoredParameter extends KnownGap {
+  /** Probes that find it. */
+  readonly probes: readonly string[];
+}
+
+const PENALTIES_IGNORED: IgnoredParameter = {
   id: 'torch-sampler-ignores-penalties',
   law: ACCEPTED_MEANS_APPLIED,
   routes: ['llmapi'],
@@ -31,7 +37,23 @@ export const PENALTIES_IGNORED: KnownGap = {
   deviation: 'Presence and frequency penalties are accepted, and the answer is the same without them.',
   thread: 'NVIDIA/TensorRT-LLM#9442',
   listed: (profile) => !profile.models.torch.appliesPenalties.value,
+  probes: ['presence-penalty', 'frequency-penalty'],
 };
+
+const SEQUENCES_IGNORED: IgnoredParameter = {
+  id: 'bls-ignores-num-return-sequences',
+  law: ACCEPTED_MEANS_APPLIED,
+  routes: ['bls', 'bls-accumulate'],
+  mode: 'both',
+  axis: 'models',
+  releases: ['0.19', '1.x'],
+  deviation: 'num_return_sequences is declared, and the map from the inputs of the BLS to those of the engine lacks it: one sequence.',
+  thread: 'docs/observed.md#bls',
+  listed: (profile) => !profile.models.bls.forwardsSequences.value,
+  probes: ['num-return-sequences'],
+};
+
+export const IGNORED_PARAMETERS: readonly IgnoredParameter[] = [PENALTIES_IGNORED, SEQUENCES_IGNORED];
 
 export const TEMPERATURE_ZERO_SAMPLES: KnownGap = {
   id: 'temperature-0-with-top-p-samples',

@@ -1,6 +1,6 @@
 export { Asker } from './ask.ts';
 export { baseOf, greedyOn, rawPart } from './base.ts';
-export { ACCEPTED_MEANS_APPLIED, DROPPED_FIELDS, PENALTIES_IGNORED, GREEDY_AS_SPELLED, TEMPERATURE_ZERO_SAMPLES } from './gaps.ts';
+export { ACCEPTED_MEANS_APPLIED, DROPPED_FIELDS, IGNORED_PARAMETERS, GREEDY_AS_SPELLED, TEMPERATURE_ZERO_SAMPLES } from './gaps.ts';
 export { GREEDY_ROWS, type GreedyRow } from './greedy.ts';
 export { jsonOf, spells } from './inputs.ts';
 export { ignored, servedText } from './judge.ts';

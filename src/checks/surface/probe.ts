@@ -38,6 +38,8 @@ export interface PairProbe extends ProbeBase {
   readonly words: readonly Word[];
   /** Prompts per route; 1 when absent. */
   readonly subjects?: number;
+  /** One prompt that shows the effect is enough, since nobody can say beforehand which one does. */
+  readonly oneIsEnough?: true;
   /** Whether the release has the parameter; absent: every release has. */
   when?(profile: ReleaseProfile): boolean;
   /** Questions by name, `without` and `with` at least; undefined when this prompt cannot show the effect. */

@@ -52,6 +52,8 @@ export interface BlsPath {
   readonly textStopWords: Fact<boolean>;
   /** False: it never looks whether its client has gone, and the engine runs to its end. */
   readonly passesCancel: Fact<boolean>;
+  /** False: num_return_sequences is accepted and goes nowhere. */
+  readonly forwardsSequences: Fact<boolean>;
 }
 
 /**

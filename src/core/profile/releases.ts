@@ -57,6 +57,7 @@ export const MODELS_1_X: ModelsProfile = {
     innerRequestId: observed('uuid', BLS),
     textStopWords: observed(true, BLS),
     passesCancel: observed(false, BLS),
+    forwardsSequences: observed(false, BLS),
   },
   torch: TRTLLM_SAMPLER,
   temperatureZeroWithTopPSamples: read(true, 'docs/determinism.md#greedy'),
@@ -104,6 +105,7 @@ export function idealOf({ core, models, openai }: ReleaseProfile): Omit<ReleaseP
         ...models.bls,
         textStopWords: wished(models.bls.textStopWords, false),
         passesCancel: wished(models.bls.passesCancel, true),
+        forwardsSequences: wished(models.bls.forwardsSequences, true),
       },
       torch: {
         ...models.torch,

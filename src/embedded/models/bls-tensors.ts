@@ -28,9 +28,9 @@ const PREPROCESSED_TO_ENGINE: ReadonlyMap<string, string> = new Map([
   ['OUT_PROMPT_TABLE_EXTRA_IDS', 'prompt_table_extra_ids'],
 ]);
 
-/** num_return_sequences is declared and goes nowhere (observed). */
 const TO_ENGINE: ReadonlyMap<string, string> = new Map([
   ['beam_width', 'beam_width'],
+  ['num_return_sequences', 'num_return_sequences'],
   ['top_k', 'runtime_top_k'],
   ['top_p', 'runtime_top_p'],
   ['temperature', 'temperature'],

@@ -37,8 +37,10 @@ export function bls(setup: ModelSetup, { faults, profile }: BlsOptions): Model {
   const asked = /^(true|yes|1|t)$/i.test(parameterOf(config, 'accumulate_tokens') ?? '') || faults.has('ensemble-vs-bls-differ');
   const accumulates = asked && decoupled;
   const holdsBack = profile.streamedTextHoldsBackPartialCharacters.value;
-  // Faults bls-drops-temperature, stop-words-inflight-only: the maps of names lack them.
   const drops = new Set([
+    // Declared, and it goes nowhere in the releases that were seen.
+    ...(profile.bls.forwardsSequences.value ? [] : ['num_return_sequences']),
+    // Faults bls-drops-temperature, stop-words-inflight-only: the maps of names lack them.
     ...(faults.has('bls-drops-temperature') ? ['temperature'] : []),
     ...(faults.has('stop-words-inflight-only') ? ['stop_words'] : []),
   ]);

@@ -1,4 +1,6 @@
 import type { Probe } from '../probe.ts';
+import { BEAMS_AND_SEQUENCES } from './beams.ts';
+import { TOP_P_OVER_TIME } from './decay.ts';
 import { DRAWS } from './draws.ts';
 import { ENDINGS } from './endings.ts';
 import { FIELDS } from './fields.ts';
@@ -14,6 +16,8 @@ export const FAMILIES = {
   'words-and-bias': WORDS_AND_BIAS,
   penalties: PENALTIES,
   draws: DRAWS,
+  'top-p-over-time': TOP_P_OVER_TIME,
+  'beams-and-sequences': BEAMS_AND_SEQUENCES,
   returned: RETURNED,
   inert: INERT,
   refused: REFUSED,

@@ -5,6 +5,9 @@ import type { Output } from '../reply.ts';
 import { LENGTH } from '../subject.ts';
 import type { Word } from '../words.ts';
 
+const BLOCKS = ['kv_cache_alloc_total_blocks', 'kv_cache_alloc_new_blocks', 'kv_cache_reused_blocks'];
+const TIMES = ['arrival_time_ns', 'first_scheduled_time_ns', 'first_token_time_ns', 'last_token_time_ns'];
+
 /** What is asked to be returned beside, or with, the answer. */
 export const RETURNED: readonly PairProbe[] = [
   {
@@ -44,6 +47,42 @@ export const RETURNED: readonly PairProbe[] = [
           return best.join() === ids.join() ? undefined : `rows whose largest are ${ids.join(', ')}, not ${best.join(', ')}`;
         })
       );
+    },
+  },
+  {
+    kind: 'pair',
+    id: 'context-logits',
+    effect: 'context_logits come when asked for: one row per token of the prompt, the last of them that of the first token of the answer.',
+    words: ['contextLogits'],
+    asks: asked('contextLogits', 2),
+    shows(r) {
+      const { ids, logits } = r.subject;
+      const vocabulary = r.tokenizer.vocabSize;
+      return (
+        absent(r, 'context_logits') ??
+        values(r, 'context_logits', [1, ids.length, vocabulary], (got) => {
+          const last = got.slice((ids.length - 1) * vocabulary);
+          const right = Array.from(logits[0]!);
+          return last.length === vocabulary && right.every((logit, id) => Math.abs(logit - last[id]!) < 1e-3) ? undefined : list(right);
+        })
+      );
+    },
+  },
+  {
+    kind: 'pair',
+    id: 'perf-metrics',
+    effect: 'Blocks of the cache and times come when asked for: blocks add up, and times are in the order in which things happen.',
+    words: ['perfMetrics'],
+    asks: asked('perfMetrics', LENGTH),
+    shows(r) {
+      const there = absent(r, ...BLOCKS, ...TIMES);
+      if (there !== undefined) return there;
+      const [total, fresh, reused] = BLOCKS.map((name) => r.replies['with']!.outputs.get(name)?.[0]?.values[0]);
+      if (total === undefined || fresh === undefined || reused === undefined) return 'the blocks do not come when they are asked for';
+      if (total !== fresh + reused || total < 1) return `${fresh} new and ${reused} reused blocks are not ${total}`;
+      const times = TIMES.map((name) => r.replies['with']!.outputs.get(name)?.[0]?.values[0]);
+      const ordered = times.every((time, i) => time !== undefined && (i === 0 || time >= times[i - 1]!));
+      return ordered ? undefined : `the times are ${times.join(', ')}`;
     },
   },
   {
