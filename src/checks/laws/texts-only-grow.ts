@@ -7,7 +7,7 @@ const broken = violationOf('texts-only-grow');
 export const textsOnlyGrow: Law = {
   id: 'texts-only-grow',
   statement: 'Where every event of a stream brings the whole text so far, each begins with the one before it.',
-  routes: ['bls-accumulate'],
+  routes: ['bls-accumulate', 'llmapi'],
   applies: (t) => answered(t) && isStream(t) && dataEvents(t).length > 1,
   check: (t) =>
     t.revisions.map(({ dropped, event, kept }) =>

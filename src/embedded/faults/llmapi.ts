@@ -12,6 +12,13 @@ export const LLMAPI_FAULTS: readonly Fault[] = [
     caughtBy: ['streams-as-it-goes'],
   },
   {
+    id: 'stream-trailing-fffd-trtllm',
+    class: 'detokenization',
+    mechanism: "The LLM API's streams decode the ids of every response by themselves: nothing waits until a character is whole.",
+    thread: issue('NVIDIA/TensorRT-LLM', 7069),
+    caughtBy: ['no-broken-utf8', 'deltas-equal-whole'],
+  },
+  {
     id: 'echo-breaks-token-counts',
     class: 'parameters',
     mechanism: 'llmapi drops sampling_param_exclude_input_from_output, so that answers that are not streamed begin with the prompt.',

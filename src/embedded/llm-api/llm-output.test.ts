@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { profileOf } from '#core/profile/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { CHECKPOINT } from '../engine/testing.ts';
-import type { EngineFinish } from '../engine/types.ts';
-import { LlmOutput, stopStrings } from './llm-output.ts';
+import type { EngineFinish, EngineStep } from '../engine/types.ts';
+import { drawnIds, finishOf } from './endings.ts';
+import { LlmOutput, OUTPUT_DEFAULTS, stopStrings } from './llm-output.ts';
 
 const tokenizer = loadTokenizer(CHECKPOINT);
 const encode = (text: string) => tokenizer.encode(text, { addSpecialTokens: false });
@@ -16,26 +17,39 @@ interface Run {
   readonly profile?: string;
   readonly maxTokens?: number;
   readonly prompt?: readonly number[];
+  readonly faults?: readonly string[];
 }
 
 /** One id per step; the engine's own finish on the last id, or alone after it when EOS ended the answer. */
-function run({ ids, finish, streaming = true, stop = [], profile = 'default', maxTokens = 60, prompt }: Run) {
+function run({ ids, finish, streaming = true, stop = [], profile = 'default', maxTokens = 60, prompt, faults = [] }: Run) {
+  const { torch } = profileOf(profile).models;
+  const params = { ...OUTPUT_DEFAULTS, stops: stopStrings(stop, tokenizer) };
   const output = new LlmOutput({
     tokenizer,
-    torch: profileOf(profile).models.torch,
+    torch,
+    faults: new Set(faults),
+    params,
+    promptIds: prompt ?? [],
     streaming,
-    promptIds: prompt && Int32Array.from(prompt),
-    maxTokens,
-    stop: stopStrings(stop, tokenizer),
+    streamInterval: 1,
   });
   const texts: string[] = [];
+  let pending: number[] = [];
+  let generated = 0;
+  let aborted = false;
   const step = (news: readonly number[], end: EngineFinish | undefined) => {
-    output.take({ ids: news, logProbs: [], cumLogProb: 0, logits: [], finish: end, error: undefined });
+    const told: EngineStep = { ids: news, logProbs: [], cumLogProb: 0, logits: [], finish: end, error: undefined };
+    generated += news.length;
+    pending.push(...drawnIds(told, torch, tokenizer));
+    const finishes = finishOf(told, generated, maxTokens);
+    if (!streaming && finishes === undefined) return;
+    aborted = output.take({ ids: pending, logProbs: [], finish: finishes });
+    pending = [];
     texts.push(output.text);
   };
   for (const [k, id] of ids.entries()) if (!output.done) step([id], finish !== 'eos' && k === ids.length - 1 ? finish : undefined);
   if (finish === 'eos' && !output.done) step([], 'eos');
-  return { texts, ids: output.tokenIds, text: output.text, reason: [output.finishReason, output.stopReason], aborted: output.aborted };
+  return { texts, ids: output.ids, text: output.text, reason: [output.finishReason, output.stopReason], aborted };
 }
 
 test('EOS is among the ids where the sampler of the release keeps it, and never in the text', () => {
@@ -43,9 +57,9 @@ test('EOS is among the ids where the sampler of the release keeps it, and never 
   expect(run({ ids, finish: 'eos', profile: 'models=1.0' })).toMatchObject({
     ids: [...ids, tokenizer.eosId],
     text: 'the end.',
-    reason: ['stop', undefined],
+    reason: ['stop', null],
   });
-  expect(run({ ids, finish: 'eos', profile: 'models=1.1' })).toMatchObject({ ids, text: 'the end.', reason: ['stop', undefined] });
+  expect(run({ ids, finish: 'eos', profile: 'models=1.1' })).toMatchObject({ ids, text: 'the end.', reason: ['stop', null] });
 });
 
 test('texts of a stream are whole and only grow; a character waits until it is whole', () => {
@@ -95,4 +109,10 @@ test('the empty stop string ends an answer before it begins', () => {
 test('a prompt that is not excluded stands in front, special tokens skipped', () => {
   const prompt = tokenizer.encode('say: ', { addSpecialTokens: true });
   expect(run({ ids: encode('the end'), finish: 'eos', streaming: false, prompt }).text).toBe('say: the end');
+});
+
+test('fault stream-trailing-fffd-trtllm: the parts of a character come one by one, in streams only', () => {
+  const broken = { ids: encode('日 x'), finish: 'length' as const, faults: ['stream-trailing-fffd-trtllm'] };
+  expect(run(broken).text).toBe('\ufffd\ufffd\ufffd x');
+  expect(run({ ...broken, streaming: false }).text).toBe('日 x');
 });

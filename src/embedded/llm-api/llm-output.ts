@@ -1,127 +1,177 @@
 import type { TorchPath } from '#core/profile/index.ts';
-import type { StreamDecoder, Tokenizer } from '#wire/tokenizer/index.ts';
-import type { EngineFinish, EngineStep } from '../engine/types.ts';
+import type { Tokenizer } from '#wire/tokenizer/index.ts';
+import type { EngineFinish } from '../engine/types.ts';
+import { decodeStream, type Detokenizer, heldBackStream } from './detokenizer.ts';
+import type { TokenLogProbs } from './token-log-probs.ts';
 
-/** A string that ends an answer, and the ids it has when it is encoded alone. */
-export interface StopString {
-  readonly text: string;
+/** What ends an answer, by the name that stop_reason gives it. */
+export interface Stop {
+  readonly reason: string | number;
   readonly ids: readonly number[];
 }
+
+/** Each string encoded alone, without special tokens, as the sampler compares it. */
+export function stopStrings(texts: readonly string[], tokenizer: Tokenizer): Stop[] {
+  return texts.map((reason) => ({ reason, ids: tokenizer.encode(reason, { addSpecialTokens: false }) }));
+}
+
+/** The part of the sampling parameters that decides what is shown of an answer. */
+export interface OutputParams {
+  readonly stops: readonly Stop[];
+  readonly includeStop: boolean;
+  readonly detokenize: boolean;
+  readonly skipSpecialTokens: boolean;
+  readonly spacesBetweenSpecialTokens: boolean;
+}
+
+/** What a request gets that says nothing about any of it. */
+export const OUTPUT_DEFAULTS: OutputParams = {
+  stops: [],
+  includeStop: false,
+  detokenize: true,
+  skipSpecialTokens: true,
+  spacesBetweenSpecialTokens: true,
+};
 
 export interface LlmOutputOptions {
   readonly tokenizer: Tokenizer;
   readonly torch: TorchPath;
+  readonly faults: ReadonlySet<string>;
+  readonly params: OutputParams;
+  /** Put in front of the ids where nobody excluded the prompt; only whole answers have it. */
+  readonly promptIds?: Iterable<number>;
   readonly streaming: boolean;
-  /** Put in front of the answer's ids where nobody excluded the prompt; only whole answers have it. */
-  readonly promptIds: Int32Array | undefined;
-  readonly maxTokens: number;
-  readonly stop: readonly StopString[];
+  readonly streamInterval: number;
 }
 
-/** Each string encoded without special tokens, as the sampler compares it. */
-export function stopStrings(texts: readonly string[], tokenizer: Tokenizer): StopString[] {
-  return texts.map((text) => ({ text, ids: tokenizer.encode(text, { addSpecialTokens: false }) }));
+/** From this stream interval on the other way of detokenising is taken (TLLM_STREAM_INTERVAL_THRESHOLD). */
+const LONG_INTERVAL = 24;
+
+/** What one response of the engine brings. */
+export interface Arrival {
+  readonly ids: readonly number[];
+  readonly logProbs: readonly TokenLogProbs[];
+  readonly finish: EngineFinish | undefined;
 }
 
 /**
- * One answer of the LLM API as it grows: what the engine tells becomes ids, text, a reason (upstream
- * `tensorrt_llm/executor/result.py`; docs/observed.md#torch-path).
+ * One answer of the LLM API as it grows: ids, text, why it ended, and what of it is new with the last response.
  *
- * The sampler knows stop strings by their ids, this class by their text; only the first way takes ids back. Streamed
- * text cannot be taken back by those who send what is new, so a stop string of several tokens leaks.
+ * The sampler knows stop strings by their ids, this class by their text; only the first way takes ids back. Text that
+ * a stream has shown cannot be taken back, so a stop string of several tokens leaks.
+ * Source: tensorrt_llm/executor/result.py; docs/observed.md#trtllm-serve.
  */
 export class LlmOutput {
   readonly #options: LlmOutputOptions;
-  readonly #decoder: StreamDecoder;
-  readonly #ids: number[];
-  /** Ids of a stream that are text already. */
-  #decoded = 0;
-  #decodedText = '';
-  #generated = 0;
+  readonly #detokenizer: Detokenizer;
+  #ids: number[] = [];
+  #logProbs: TokenLogProbs[] = [];
+  #idsBefore = 0;
+  #logProbsBefore = 0;
+  #textBefore = '';
+  /** All that a stream's ids said, where less is shown. */
+  #decoded = '';
   text = '';
-  finishReason: 'stop' | 'length' | 'cancelled' | undefined;
-  stopReason: string | undefined;
+  finishReason: 'stop' | 'length' | 'cancelled' | null = null;
+  stopReason: string | number | null = null;
   done = false;
-  /** A stop string was found in the text, so the engine is to be told; it may have come to its end by itself. */
-  aborted = false;
 
   constructor(options: LlmOutputOptions) {
+    const { faults, params, promptIds = [], streamInterval, tokenizer, torch } = options;
     this.#options = options;
-    this.#decoder = options.tokenizer.stream();
-    this.#ids = Array.from(options.promptIds ?? []);
+    this.#ids = [...promptIds];
+    const heldBack = streamInterval >= LONG_INTERVAL || !params.spacesBetweenSpecialTokens;
+    this.#detokenizer = (heldBack ? heldBackStream : decodeStream)(tokenizer, {
+      skipSpecialTokens: params.skipSpecialTokens,
+      showsCutCharacter: torch.streamShowsCutCharacter.value,
+      decodesAlone: faults.has('stream-trailing-fffd-trtllm'),
+    });
   }
 
-  /** Prompt included where it was asked for, EOS where this release's sampler keeps it. */
-  get tokenIds(): readonly number[] {
+  get ids(): readonly number[] {
     return this.#ids;
   }
 
-  take(step: EngineStep): void {
-    const { torch, tokenizer, streaming, maxTokens } = this.#options;
-    this.#ids.push(...step.ids);
-    this.#generated += step.ids.length;
-    if (step.finish === 'eos' && torch.eosInIds.value && tokenizer.eosId !== undefined) this.#ids.push(tokenizer.eosId);
-    // The samplers look for the length before they look for stop words.
-    const finish = step.finish === 'stop-words' && this.#generated >= maxTokens ? 'length' : step.finish;
+  get idsDiff(): readonly number[] {
+    return this.#ids.slice(this.#idsBefore);
+  }
+
+  get logProbs(): readonly TokenLogProbs[] {
+    return this.#logProbs;
+  }
+
+  get logProbsDiff(): readonly TokenLogProbs[] {
+    return this.#logProbs.slice(this.#logProbsBefore);
+  }
+
+  /** What was not shown before; '' where a cut made the text shorter. */
+  get textDiff(): string {
+    return this.text.slice(this.#textBefore.length);
+  }
+
+  /** Gives whether a stop string was found in the text, so that the engine is to be told. */
+  take({ ids, logProbs, finish }: Arrival): boolean {
+    const { params, streaming, torch } = this.#options;
+    this.#idsBefore = this.#ids.length;
+    this.#logProbsBefore = this.#logProbs.length;
+    this.#textBefore = this.text;
+    this.#ids.push(...ids);
+    this.#logProbs.push(...logProbs);
     if (finish !== undefined) this.#end(finish);
-    if (!streaming && !this.done) return;
-    this.text = streaming ? this.#streamed() : this.#decode(this.#ids);
-    if (this.finishReason !== 'cancelled') this.#findStopText();
+    if (!params.detokenize) return false;
+    this.text = streaming ? this.#streamed() : this.#whole();
+    const found = this.finishReason !== 'cancelled' && this.#cutAtStop();
     if (streaming && torch.streamHoldsBackStopStrings.value && !this.done) this.text = this.#certain(this.text);
+    return found;
   }
 
   #end(finish: EngineFinish): void {
+    const { params } = this.#options;
     this.done = true;
     this.finishReason = finish === 'cancelled' ? 'cancelled' : finish === 'length' ? 'length' : 'stop';
     if (finish !== 'stop-words') return;
     // A phrase that began in the prompt is not found here, and so has no name.
-    const met = this.#options.stop.find(
-      ({ ids }) => ids.length > 0 && ids.length <= this.#ids.length && ids.every((id, k) => this.#ids.at(k - ids.length) === id),
+    const met = params.stops.find(
+      ({ ids }) => ids.length > 0 && ids.length <= this.#ids.length && this.#ids.slice(-ids.length).join() === ids.join(),
     );
     if (met === undefined) return;
-    this.stopReason = met.text;
-    this.#ids.length -= met.ids.length;
+    this.stopReason = met.reason;
+    if (!params.includeStop) this.#ids = this.#ids.slice(0, -met.ids.length);
   }
 
   #streamed(): string {
-    const { torch } = this.#options;
-    if (torch.streamHoldsBackStopStrings.value && this.done) return this.#decode(this.#ids);
     // Ids that were taken back leave nothing new, and their text stays.
-    this.#decodedText += this.#decoder.push(this.#shown(this.#ids.slice(this.#decoded)));
-    this.#decoded = this.#ids.length;
-    return this.done && torch.streamShowsCutCharacter.value ? this.#decodedText + this.#decoder.flush() : this.#decodedText;
+    this.#decoded += this.#detokenizer.push(this.idsDiff, this.done);
+    return this.done && this.#options.torch.streamHoldsBackStopStrings.value ? this.#whole() : this.#decoded;
   }
 
-  #findStopText(): void {
-    for (const { text } of this.#options.stop) {
-      const at = this.text.indexOf(text);
+  #whole(): string {
+    return this.#options.tokenizer.decode(this.#ids, { skipSpecialTokens: this.#options.params.skipSpecialTokens });
+  }
+
+  /** The first string of the list that occurs cuts the text, whatever ended the ids. */
+  #cutAtStop(): boolean {
+    const { params } = this.#options;
+    for (const { reason } of params.stops) {
+      if (typeof reason !== 'string') continue;
+      const at = this.text.indexOf(reason);
       if (at < 0) continue;
-      this.text = this.text.slice(0, at);
+      this.text = this.text.slice(0, at + (params.includeStop ? reason.length : 0));
       this.finishReason = 'stop';
-      this.stopReason = text;
+      this.stopReason = reason;
       this.done = true;
-      this.aborted = true;
-      return;
+      return true;
     }
+    return false;
   }
 
-  /** Without the longest end that a stop string may begin with: what a release shows that holds it back. */
+  /** Without the longest end that a stop string may begin with: what a server shows that holds it back. */
   #certain(text: string): string {
-    for (
-      let from = Math.max(0, text.length - Math.max(0, ...this.#options.stop.map((s) => s.text.length - 1)));
-      from < text.length;
-      from++
-    ) {
-      if (this.#options.stop.some((s) => s.text.startsWith(text.slice(from)))) return text.slice(0, from);
+    const texts = this.#options.params.stops.flatMap(({ reason }) => (typeof reason === 'string' ? [reason] : []));
+    const longest = Math.max(0, ...texts.map((stop) => stop.length - 1));
+    for (let from = Math.max(0, text.length - longest); from < text.length; from++) {
+      if (texts.some((stop) => stop.startsWith(text.slice(from)))) return text.slice(0, from);
     }
     return text;
-  }
-
-  #decode(ids: readonly number[]): string {
-    return this.#options.tokenizer.decode(ids, { skipSpecialTokens: true });
-  }
-
-  #shown(ids: readonly number[]): number[] {
-    return ids.filter((id) => !this.#options.tokenizer.specialIds.has(id));
   }
 }

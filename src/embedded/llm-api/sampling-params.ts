@@ -11,24 +11,29 @@ export interface SamplingParams {
   readonly repetitionPenalty?: number | undefined;
   readonly presencePenalty?: number | undefined;
   readonly frequencyPenalty?: number | undefined;
-  /** 0 and undefined: as many as are returned, one. */
-  readonly bestOf?: number | undefined;
+}
+
+/** What SamplingParams looks at before it takes values. */
+export interface CheckedValues extends Pick<SamplingParams, 'temperature' | 'topK' | 'topP'> {
+  readonly greedy: boolean;
+  readonly n: number;
+  /** 0: not set, as in Python's `or`; then as many as are returned. */
+  readonly bestOf: number;
 }
 
 /** Default of max_tokens (upstream `tensorrt_llm/sampling_params.py`). */
 export const DEFAULT_MAX_TOKENS = 32;
 
 /** Why SamplingParams refuses these values, in its own words, or undefined. */
-export function samplingRefusal(params: SamplingParams): string | undefined {
-  const { topP, topK, temperature } = params;
-  const bestOf = params.bestOf || 1;
+export function samplingRefusal({ topP, topK, temperature, greedy, n, bestOf }: CheckedValues): string | undefined {
+  const best = bestOf === 0 ? n : bestOf;
   if (topP !== undefined && (topP < 0 || topP > 1)) return `require 0 <= top_p <= 1, got top_p=${pythonFloat(topP)}`;
   if (topK !== undefined && topK < 0) return `require top_k >= 0, got top_k=${topK}`;
   if (temperature !== undefined && temperature < 0) return `require temperature >= 0, got temperature=${pythonFloat(temperature)}`;
-  if (bestOf < 1) return `best_of (${bestOf}) cannot be less than n (1)`;
-  if (bestOf > 1 && isGreedy(params)) {
+  if (best < n) return `best_of (${best}) cannot be less than n (${n})`;
+  if (best > 1 && greedy) {
     return (
-      `Greedy decoding in the LLM API does not allow multiple returns. Please set to best_of=1, got best_of=${bestOf}. ` +
+      `Greedy decoding in the LLM API does not allow multiple returns. Please set to best_of=1, got best_of=${best}. ` +
       'Please set to best_of=1 or set an environment variable TLLM_ALLOW_N_GREEDY_DECODING=1 to allow best_of > 1 under the greedy decoding.'
     );
   }
@@ -48,7 +53,7 @@ export function engineSampling(params: SamplingParams, torch: TorchPath): Engine
   return Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined)) as EngineSampling;
 }
 
-function isGreedy({ temperature, topK, topP }: SamplingParams): boolean {
+export function isGreedy({ temperature, topK, topP }: SamplingParams): boolean {
   const unset = temperature === undefined && topK === undefined && topP === undefined;
   return unset || topK === 1 || topP === 0 || temperature === 0;
 }

@@ -3,8 +3,8 @@ import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import type { ModelRequest } from '../core/index.ts';
 import type { EngineRequest } from '../engine/types.ts';
 import { pythonFloat } from '../fastapi/python-json.ts';
-import { type StopString, stopStrings } from '../llm-api/llm-output.ts';
-import { DEFAULT_MAX_TOKENS, engineSampling, type SamplingParams, samplingRefusal } from '../llm-api/sampling-params.ts';
+import { type Stop, stopStrings } from '../llm-api/llm-output.ts';
+import { DEFAULT_MAX_TOKENS, engineSampling, isGreedy, type SamplingParams, samplingRefusal } from '../llm-api/sampling-params.ts';
 import { strictUtf8 } from './python-text.ts';
 import { boolAt, decodeBytesElements, fp32At, int32At, optional, uint64At } from './values.ts';
 
@@ -20,7 +20,7 @@ export interface LlmapiRequest {
   readonly streaming: boolean;
   readonly excludesInput: boolean;
   readonly engine: EngineRequest;
-  readonly stop: readonly StopString[];
+  readonly stops: readonly Stop[];
   readonly returns: LlmapiReturns;
 }
 
@@ -41,11 +41,11 @@ export function llmapiRequest(request: ModelRequest, { tokenizer, torch, maxNumT
     seed: uint64At(request, 'sampling_param_seed', 0),
     presencePenalty: fp32At(request, 'sampling_param_presence_penalty', 0),
     frequencyPenalty: fp32At(request, 'sampling_param_frequency_penalty', 0),
-    bestOf: int32At(request, 'sampling_param_best_of', 0),
   };
-  const refused = samplingRefusal(params);
+  const bestOf = int32At(request, 'sampling_param_best_of', 0) ?? 1;
+  const refused = samplingRefusal({ ...params, greedy: isGreedy(params), n: 1, bestOf });
   if (refused !== undefined) throw new Error(refused);
-  const stop = stopOf(request, tokenizer, torch);
+  const stops = stopsOf(request, tokenizer, torch);
   if (promptIds.length > maxNumTokens) {
     const length = pythonFloat(promptIds.length);
     throw new Error(`The sum of prompt length (${length}), query length (0) should not exceed max_num_tokens (${maxNumTokens})`);
@@ -53,7 +53,7 @@ export function llmapiRequest(request: ModelRequest, { tokenizer, torch, maxNumT
   return {
     streaming: boolAt(request, 'streaming', 0),
     excludesInput: boolAt(request, 'sampling_param_exclude_input_from_output', 0),
-    stop,
+    stops,
     returns: {
       finishReason: boolAt(request, 'return_finish_reason', 0),
       stopReason: boolAt(request, 'return_stop_reason', 0),
@@ -66,7 +66,7 @@ export function llmapiRequest(request: ModelRequest, { tokenizer, torch, maxNumT
       maxTokens: int32At(request, 'sampling_param_max_tokens', 0) ?? DEFAULT_MAX_TOKENS,
       endId: tokenizer.eosId ?? -1,
       minTokens: 0,
-      stopWords: stop.map(({ ids }) => ids),
+      stopWords: stops.map(({ ids }) => ids),
       badWords: [],
       embeddingBias: undefined,
       sampling: engineSampling(params, torch),
@@ -85,7 +85,7 @@ function promptOf(request: ModelRequest): string {
 }
 
 /** Elements of a BYTES tensor reach the tokenizer as they are; its words are those of tokenizers 0.22. */
-function stopOf(request: ModelRequest, tokenizer: Tokenizer, torch: TorchPath): readonly StopString[] {
+function stopsOf(request: ModelRequest, tokenizer: Tokenizer, torch: TorchPath): readonly Stop[] {
   const elements = decodeBytesElements(optional(request, 'sampling_param_stop')?.data ?? new Uint8Array());
   if (elements.length > 0 && !torch.llmapiTakesStopStrings.value) throw new Error('TextInputSequence must be str');
   return stopStrings(

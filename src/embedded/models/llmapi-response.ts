@@ -20,12 +20,13 @@ export function llmapiResponse(
   returns: LlmapiReturns,
   { arrivalNs, firstTokenNs, lastTokenNs, blocks }: LlmapiMetrics,
 ): CoreTensor[] {
-  const text = (name: string, value: string | undefined): CoreTensor => bytesTensor(name, [1], [value ?? 'None']);
+  const text = (name: string, value: string | number | null): CoreTensor =>
+    bytesTensor(name, [1], [value === null ? 'None' : String(value)]);
   const out = [text('text_output', output.text)];
   if (returns.finishReason) out.push(text('finish_reason', output.finishReason));
   if (returns.stopReason) out.push(text('stop_reason', output.stopReason));
   // No input of the model asks for log-probabilities.
-  if (returns.cumulativeLogProb) out.push(text('cumulative_logprob', undefined));
+  if (returns.cumulativeLogProb) out.push(text('cumulative_logprob', null));
   if (!returns.perfMetrics) return out;
   const whole = (value: number): string => String(Math.round(value));
   const metrics: readonly (readonly [string, string])[] = [

@@ -4,7 +4,8 @@ import type { ModelsProfile } from '#core/profile/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import type { Model, ModelRequest, ModelSetup, ResponseSender } from '../core/index.ts';
 import type { Engine, EngineHandle, EngineStep } from '../engine/types.ts';
-import { LlmOutput } from '../llm-api/llm-output.ts';
+import { drawnIds, finishOf } from '../llm-api/endings.ts';
+import { LlmOutput, OUTPUT_DEFAULTS } from '../llm-api/llm-output.ts';
 import { llmapiRequest } from './llmapi-request.ts';
 import { llmapiResponse } from './llmapi-response.ts';
 import { boolAt, parameterOf } from './values.ts';
@@ -64,16 +65,21 @@ export function llmapi(setup: ModelSetup, { engine, faults, profile }: LlmapiOpt
     if (asked.streaming && !decoupled) throw new Error('Streaming is only supported in decoupled mode.');
     // Fault llmapi-cannot-stream: the flag is not handed on, so one response brings everything.
     const streaming = asked.streaming && !faults.has('llmapi-cannot-stream');
+    const { promptIds } = asked.engine;
+    // Fault echo-breaks-token-counts: what the request says of the prompt is dropped.
+    const withPrompt = !streaming && (!asked.excludesInput || faults.has('echo-breaks-token-counts'));
     const output = new LlmOutput({
       tokenizer,
       torch,
+      faults,
+      params: { ...OUTPUT_DEFAULTS, stops: asked.stops },
+      promptIds: withPrompt ? promptIds : [],
       streaming,
-      // Fault echo-breaks-token-counts: what the request says of the prompt is dropped.
-      promptIds: (asked.excludesInput && !faults.has('echo-breaks-token-counts')) || streaming ? undefined : asked.engine.promptIds,
-      maxTokens: asked.engine.maxTokens,
-      stop: asked.stop,
+      streamInterval: 1,
     });
-    let [tokens, firstTokenNs, lastTokenNs] = [asked.engine.promptIds.length, 0, 0];
+    const maxTokens = Math.min(asked.engine.maxTokens, engine.maxSeqLen - promptIds.length);
+    let ids: number[] = [];
+    let [generated, firstTokenNs, lastTokenNs] = [0, 0, 0];
     let ended = false;
     const end = (): void => {
       ended = true;
@@ -87,20 +93,21 @@ export function llmapi(setup: ModelSetup, { engine, faults, profile }: LlmapiOpt
         return;
       }
       if (step.ids.length > 0) {
-        tokens += step.ids.length;
+        generated += step.ids.length;
         lastTokenNs = nowNs();
         firstTokenNs ||= lastTokenNs;
       }
-      output.take(step);
-      if (output.aborted) handle.cancel();
+      ids.push(...drawnIds(step, torch, tokenizer));
+      const finish = finishOf(step, generated, maxTokens);
+      if (finish === undefined && !streaming) return;
+      // The engine is told of a stop string even where it came to its end by itself.
+      if (output.take({ ids, logProbs: [], finish })) handle.cancel();
+      ids = [];
       if (output.done) end();
       // A request that was stopped and is not streamed is forgotten: its client waits in vain.
-      if (output.done && !streaming && entry.stopped) return;
-      if (streaming || output.done)
-        sender.send(
-          llmapiResponse(output, asked.returns, { arrivalNs, firstTokenNs, lastTokenNs, blocks: Math.ceil(tokens / tokensPerBlock) }),
-          output.done,
-        );
+      if (!streaming && entry.stopped) return;
+      const blocks = Math.ceil((promptIds.length + generated) / tokensPerBlock);
+      sender.send(llmapiResponse(output, asked.returns, { arrivalNs, firstTokenNs, lastTokenNs, blocks }), output.done);
     });
     const entry: Running = { handle, streaming, stopped: false };
     if (request.id !== '') running.set(request.id, entry);

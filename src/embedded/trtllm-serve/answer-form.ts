@@ -1,6 +1,6 @@
 /** One endpoint's way of saying the same things about one prompt. */
 import type { Dumpable } from './dump.ts';
-import type { LlmOutput } from './llm-output.ts';
+import type { LlmOutput } from '../llm-api/llm-output.ts';
 
 export interface AnswerForm {
   /** Events for one response of the engine, the last one's usage included. Errors: whatever Python would raise. */

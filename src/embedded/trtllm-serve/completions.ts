@@ -6,7 +6,7 @@ import { RequestFailure } from './bad-request.ts';
 import { type AnswerForm, event, TOKENS_PER_ITERATION } from './answer-form.ts';
 import { dumpChunk, type Dumpable, Float } from './dump.ts';
 import { createdNow, hexId } from './ids.ts';
-import type { LlmOutput } from './llm-output.ts';
+import type { LlmOutput } from '../llm-api/llm-output.ts';
 import { completionLogProbs } from './log-probs.ts';
 import type { ServeApp } from './serve-app.ts';
 import { usage, type UsageWish } from './usage.ts';

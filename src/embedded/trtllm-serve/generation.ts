@@ -5,10 +5,11 @@
  */
 import type { EngineFinish, EngineStep } from '../engine/types.ts';
 import { RequestFailure } from './bad-request.ts';
-import { LlmOutput } from './llm-output.ts';
+import { drawnIds, finishOf } from '../llm-api/endings.ts';
+import { LlmOutput } from '../llm-api/llm-output.ts';
 import type { SamplingParams } from './sampling.ts';
 import type { ServeApp } from './serve-app.ts';
-import { type TokenLogProbs, tokenLogProbs } from './token-log-probs.ts';
+import { type TokenLogProbs, tokenLogProbs } from '../llm-api/token-log-probs.ts';
 
 export interface Generation {
   /** Counted from 1 over all prompts since the start. */
@@ -41,7 +42,7 @@ export function generate(app: ServeApp, { promptIds, params, streaming }: Genera
   }
   const room = engine.maxSeqLen - promptIds.length;
   const maxTokens = Math.min(params.maxTokens ?? room, room);
-  const output = new LlmOutput({ tokenizer, torch, params, streaming, streamInterval });
+  const output = new LlmOutput({ tokenizer, torch, faults: app.faults, params, streaming, streamInterval });
   let finished = false;
   let iterations = 0;
   let generated = 0;
@@ -66,12 +67,10 @@ export function generate(app: ServeApp, { promptIds, params, streaming }: Genera
     if (step.error !== undefined) return fail(step.error);
     iterations++;
     generated += step.ids.length;
-    const withEos = step.finish === 'eos' && torch.eosInIds.value && tokenizer.eosId !== undefined;
-    const drawn = withEos ? [...step.ids, tokenizer.eosId as number] : step.ids;
+    const drawn = drawnIds(step, torch, tokenizer);
     ids.push(...drawn);
     if (params.logProbs > 0) logProbs.push(...tokenLogProbs(step, drawn, params.logProbs));
-    // The samplers look for the length before they look for stop words.
-    const finish = step.finish === 'stop-words' && generated >= maxTokens ? 'length' : step.finish;
+    const finish = finishOf(step, generated, maxTokens);
     if (finish !== undefined || (streaming && (iterations === 1 || iterations % streamInterval === 0))) tell(finish);
   };
 

@@ -5,7 +5,7 @@
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import { RequestFailure } from './bad-request.ts';
 import { type Dumpable, Float } from './dump.ts';
-import type { TokenLogProbs } from './token-log-probs.ts';
+import type { TokenLogProbs } from '../llm-api/token-log-probs.ts';
 
 /** Where the engine's map has not the id that was drawn, and below. */
 const LOWEST = -9999;

@@ -6,29 +6,19 @@
 import type { TorchPath, TrtllmServeProfile } from '#core/profile/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import type { EngineSampling } from '../engine/types.ts';
-import { pythonFloat, pythonRepr } from '../fastapi/index.ts';
+import { type OutputParams, type Stop, stopStrings } from '../llm-api/llm-output.ts';
+import { samplingRefusal } from '../llm-api/sampling-params.ts';
+import { pythonRepr } from '../fastapi/index.ts';
 import { RequestFailure } from './bad-request.ts';
 import type { ChatRequest, CompletionRequest } from './request-schema.ts';
 
-/** What ends an answer, by the name that stop_reason gives it. */
-export interface Stop {
-  readonly reason: string | number;
-  readonly ids: readonly number[];
-}
-
-export interface SamplingParams {
+export interface SamplingParams extends OutputParams {
   /** Undefined: whatever is left of max_seq_len. */
   readonly maxTokens: number | undefined;
   readonly minTokens: number;
   readonly endId: number;
-  /** Token ids first, then strings, each encoded alone without special tokens. */
-  readonly stops: readonly Stop[];
-  readonly includeStop: boolean;
   readonly engine: EngineSampling;
   readonly embeddingBias: Float32Array | undefined;
-  readonly detokenize: boolean;
-  readonly skipSpecialTokens: boolean;
-  readonly spacesBetweenSpecialTokens: boolean;
   /** How many log-probabilities per token; 0: none. */
   readonly logProbs: number;
 }
@@ -75,7 +65,10 @@ function sampling(request: Common, context: SamplingContext, own: Own): Sampling
   const topP = request.top_p ?? 1;
   const topK = Number(request.top_k);
   const greedy = !request.use_beam_search && (temperature === 0 || topP === 0 || topK === 1);
-  refuseValues({ temperature, topP, topK, greedy, n: request.n, bestOf: request.best_of ?? 0n });
+  const refused = samplingRefusal({ temperature, topP, topK, greedy, n: Number(request.n), bestOf: Number(request.best_of ?? 0n) });
+  if (refused !== undefined) throw new RequestFailure(refused);
+  // This engine's own: it draws one answer, so that the best of several cannot be found (differences.ts).
+  if (request.n > 1n || (request.best_of ?? 0n) > 1n) throw new RequestFailure('n and best_of above 1 are not supported by this engine');
   const penalties = torch.appliesPenalties.value
     ? {
         repetitionPenalty: request.repetition_penalty,
@@ -103,31 +96,6 @@ function sampling(request: Common, context: SamplingContext, own: Own): Sampling
   };
 }
 
-interface Values {
-  readonly temperature: number;
-  readonly topP: number;
-  readonly topK: number;
-  readonly greedy: boolean;
-  readonly n: bigint;
-  /** 0 is not set, as in Python's `or`. */
-  readonly bestOf: bigint;
-}
-
-function refuseValues({ temperature, topP, topK, greedy, n, bestOf }: Values): void {
-  if (topP < 0 || topP > 1) throw new RequestFailure(`require 0 <= top_p <= 1, got top_p=${pythonFloat(topP)}`);
-  if (topK < 0) throw new RequestFailure(`require top_k >= 0, got top_k=${topK}`);
-  if (temperature < 0) throw new RequestFailure(`require temperature >= 0, got temperature=${pythonFloat(temperature)}`);
-  const best = bestOf === 0n ? n : bestOf;
-  if (best < n) throw new RequestFailure(`best_of (${best}) cannot be less than n (${n})`);
-  if (best > 1n && greedy) {
-    throw new RequestFailure(
-      `Greedy decoding in the LLM API does not allow multiple returns. Please set to best_of=1, got best_of=${best}. Please set to best_of=1 or set an environment variable TLLM_ALLOW_N_GREEDY_DECODING=1 to allow best_of > 1 under the greedy decoding.`,
-    );
-  }
-  // This engine's own: it draws one answer, so that the best of several cannot be found (differences.ts).
-  if (best > 1n) throw new RequestFailure('n and best_of above 1 are not supported by this engine');
-}
-
 function refuseFormat(format: Common['response_format'], withJsonSchema: boolean): void {
   if (format === undefined) return;
   const missing = (field: string) =>
@@ -151,11 +119,9 @@ function embeddingBiasOf(biases: ReadonlyMap<string, number> | undefined, vocabS
   return bias;
 }
 
+/** Token ids first, then strings. */
 function stopsOf(request: Common, tokenizer: Tokenizer): Stop[] {
   const { stop } = request;
   const texts = stop === undefined ? [] : typeof stop === 'string' ? [stop] : stop;
-  return [
-    ...(request.stop_token_ids ?? []).map((id) => ({ reason: Number(id), ids: [Number(id)] })),
-    ...texts.map((reason) => ({ reason, ids: tokenizer.encode(reason, { addSpecialTokens: false }) })),
-  ];
+  return [...(request.stop_token_ids ?? []).map((id) => ({ reason: Number(id), ids: [Number(id)] })), ...stopStrings(texts, tokenizer)];
 }

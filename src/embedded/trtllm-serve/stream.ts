@@ -10,7 +10,7 @@ import type { AnswerForm } from './answer-form.ts';
 import { abortWhenGone } from './disconnect.ts';
 import type { Asked } from './endpoints.ts';
 import { generate } from './generation.ts';
-import type { LlmOutput } from './llm-output.ts';
+import type { LlmOutput } from '../llm-api/llm-output.ts';
 import type { ServeApp } from './serve-app.ts';
 
 /** Errors: RequestFailure for what is refused before the stream begins. */

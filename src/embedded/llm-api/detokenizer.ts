@@ -13,10 +13,17 @@ export interface DetokenizerOptions {
   readonly skipSpecialTokens: boolean;
   /** False: bytes that the end cut off are dropped. */
   readonly showsCutCharacter: boolean;
+  /** Fault `stream-trailing-fffd-trtllm`. */
+  readonly decodesAlone: boolean;
 }
 
 /** The default: Hugging Face's DecodeStream, one per request, which is never told of an end. */
-export function decodeStream(tokenizer: Tokenizer, { skipSpecialTokens, showsCutCharacter }: DetokenizerOptions): Detokenizer {
+export function decodeStream(
+  tokenizer: Tokenizer,
+  { decodesAlone, skipSpecialTokens, showsCutCharacter }: DetokenizerOptions,
+): Detokenizer {
+  // Fault stream-trailing-fffd-trtllm: nothing is carried from one response to the next.
+  if (decodesAlone) return { push: (ids) => tokenizer.decode(ids, { skipSpecialTokens }) };
   const decoder = tokenizer.stream({ skipSpecialTokens });
   return { push: (ids, last) => decoder.push(ids) + (last && showsCutCharacter ? decoder.flush() : '') };
 }
