@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from tokenizers import Tokenizer
+from tokenizers.decoders import DecodeStream
 from transformers import AutoTokenizer, LlamaForCausalLM
 from transformers.models.llama import modeling_llama
 
@@ -155,6 +156,17 @@ def random_text(kind, r):
                    for span in (r.choice(ranges) for _ in range(r.randint(0, 8))))
 
 
+def streamed(tokenizer, ids):
+    """What DecodeStream gives for each id; None once it raises."""
+    stream, pieces = DecodeStream(skip_special_tokens=True), []
+    for i in ids:
+        try:
+            pieces.append(stream.step(tokenizer, i) or "")
+        except Exception:
+            pieces.append(None)
+    return pieces
+
+
 def tokenizer_cases(kind, tokenizer):
     """Two hundred random strings, encoded and decoded both ways, and a slice of each that may cut characters."""
     r, cut = random.Random(SEED), random.Random(SEED + 1)
@@ -162,10 +174,14 @@ def tokenizer_cases(kind, tokenizer):
         text = random_text(kind, r)
         special = tokenizer.encode(text).ids
         begin, end = sorted(cut.choices(range(len(special) + 1), k=2))
+        drawn = cut.choices(range(tokenizer.get_vocab_size()), k=cut.randint(1, 12))
         yield {"text": text, "ids": tokenizer.encode(text, add_special_tokens=False).ids, "idsWithSpecials": special,
                "decoded": tokenizer.decode(special, skip_special_tokens=False),
                "decodedSkippingSpecials": tokenizer.decode(special, skip_special_tokens=True),
-               "slice": [begin, end], "decodedSlice": tokenizer.decode(special[begin:end], skip_special_tokens=True)}
+               "slice": [begin, end], "decodedSlice": tokenizer.decode(special[begin:end], skip_special_tokens=True),
+               "streamedSlice": streamed(tokenizer, special[begin:end]),
+               "drawn": drawn, "decodedDrawn": tokenizer.decode(drawn, skip_special_tokens=True),
+               "streamedDrawn": streamed(tokenizer, drawn)}
 
 
 def save(kind, name, header, cases):

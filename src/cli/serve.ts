@@ -1,10 +1,11 @@
 /** `lockstep serve`: the embedded Triton in the foreground. */
 import { resolve } from 'node:path';
-import { resolveSettings } from '#core/config/index.ts';
+import { TINY_CHECKPOINT, resolveSettings } from '#core/config/index.ts';
 import { sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { startEmbeddedTarget } from '#targets/embedded/index.ts';
+import { modelRepository } from '#targets/model-repository.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { formatFaults, listFaults, refuseFaults } from './faults.ts';
@@ -18,6 +19,7 @@ export async function serve({ flags, env, cwd, signal, terminal }: CommandContex
     return EXIT.held;
   }
   await refuseFaults(settings.fault, settings.profile);
+  const checkpoint = resolve(cwd, settings.checkpoint ?? TINY_CHECKPOINT);
   await using target = await startEmbeddedTarget({
     server: {
       ...EMBEDDED_DEFAULTS,
@@ -30,7 +32,8 @@ export async function serve({ flags, env, cwd, signal, terminal }: CommandContex
       faults: settings.fault,
       engine: settings.engine,
       reduction: settings.reduction,
-      ...(settings.checkpoint === undefined ? {} : { checkpoint: resolve(cwd, settings.checkpoint) }),
+      checkpoint,
+      repository: modelRepository(checkpoint),
     },
     signal,
   });

@@ -1,17 +1,18 @@
 /** Servers under test: one call starts, or finds, the one that a configuration asks for. */
 import type { RunConfig } from '#core/config/index.ts';
-import { MODEL_REPOSITORY } from '#core/config/index.ts';
+import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { startEmbeddedTarget } from './embedded/index.ts';
 import { connectExternalTarget } from './external/index.ts';
+import { modelRepository } from './model-repository.ts';
 import { findLiving } from './process/process-table.ts';
 import type { Target } from './types.ts';
 import { registerForCleanup } from './watchdog/index.ts';
 
 export type { Endpoints, Health, ProcessRef, Target, TargetKind } from './types.ts';
 
-export type TargetConfig = Pick<RunConfig, 'target' | 'grpc' | 'http' | 'metrics' | 'openai' | 'profile' | 'faults'>;
+export type TargetConfig = Pick<RunConfig, 'target' | 'grpc' | 'http' | 'metrics' | 'openai' | 'profile' | 'faults' | 'checkpoint'>;
 
 /**
  * Starts the target and waits until it is ready; whatever was started is stopped before an error is thrown.
@@ -20,15 +21,17 @@ export type TargetConfig = Pick<RunConfig, 'target' | 'grpc' | 'http' | 'metrics
  */
 export async function startTarget(config: TargetConfig, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<Target> {
   if (config.target === 'external') return connectExternalTarget({ endpoints: endpointsOf(config), signal: options.signal });
-  if (config.target === 'process') return startProcessTarget(options.signal);
+  const { checkpoint = TINY_CHECKPOINT, profile, faults } = config;
+  const repository = modelRepository(checkpoint);
+  if (config.target === 'process') return startProcessTarget(repository, options.signal);
   return startEmbeddedTarget({
-    server: { ...EMBEDDED_DEFAULTS, profile: config.profile, faults: config.faults },
+    server: { ...EMBEDDED_DEFAULTS, profile, faults, checkpoint, repository },
     signal: options.signal,
   });
 }
 
 /** Real servers do not end with their parent and leave shared memory behind, hence the watchdog. */
-async function startProcessTarget(signal: AbortSignal | undefined): Promise<Target> {
+async function startProcessTarget(repository: string, signal: AbortSignal | undefined): Promise<Target> {
   const { startTritonServer } = await import('./process/index.ts');
   // Shared-memory names of this runner's servers, and so the command lines of their stubs, begin with this.
   const mark = `lockstep_${process.pid}_`;
@@ -38,7 +41,7 @@ async function startProcessTarget(signal: AbortSignal | undefined): Promise<Targ
     if (findLiving(mark).length === 0) registration.release();
   };
   try {
-    const server = await startTritonServer({ repository: MODEL_REPOSITORY, signal });
+    const server = await startTritonServer({ repository, signal });
     const stop = async () => {
       await server.stop();
       releaseIfGone();

@@ -1,4 +1,5 @@
 import { ACCEPTED_MEANS_APPLIED, type DrawProbe, type Reply, type Subject, servedText, spells, SURFACE_OF } from '#checks/surface/index.ts';
+import { returnsPrompt } from '#checks/laws/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 import type { Findings } from './findings.ts';
 import { askWith, type Work } from './work.ts';
@@ -69,17 +70,21 @@ function divergence(p: Float64Array, q: Float64Array): number {
 export function chanceOf(work: Work, route: RouteId, subject: Subject, reply: Reply, chances: Float64Array): number {
   const [answer] = reply.answers;
   if (answer?.ids !== undefined) return chances[answer.ids[0] ?? work.tokenizer.eosId ?? -1] ?? 0;
-  const prefix = servedText({ ...work, route, subject }, []);
-  const text = answer?.text.slice(prefix.length) ?? '';
-  return chances.reduce((sum, chance, id) => (chance > 0 && textOf(work, id) === text ? sum + chance : sum), 0);
+  const texts = textsOf(work, route, subject);
+  return chances.reduce((sum, chance, id) => (chance > 0 && texts(id) === answer?.text ? sum + chance : sum), 0);
 }
 
-const texts = new WeakMap<Work, Map<number, string>>();
+const known = new WeakMap<Subject, Map<string, string>>();
 
-function textOf(work: Work, id: number): string {
-  let known = texts.get(work);
-  if (known === undefined) texts.set(work, (known = new Map()));
-  let text = known.get(id);
-  if (text === undefined) known.set(id, (text = work.tokenizer.decode([id], { skipSpecialTokens: true })));
-  return text;
+/** The whole text that a route serves when this id is the answer; behind a prompt a token may read otherwise than alone. */
+function textsOf(work: Work, route: RouteId, subject: Subject): (id: number) => string {
+  let texts = known.get(subject);
+  if (texts === undefined) known.set(subject, (texts = new Map()));
+  const form = returnsPrompt(route, work.profile);
+  return (id) => {
+    const key = `${form} ${id}`;
+    let text = texts.get(key);
+    if (text === undefined) texts.set(key, (text = servedText({ ...work, route, subject }, [id])));
+    return text;
+  };
 }

@@ -2,8 +2,11 @@ import { type Answer, firstTextDifference } from '#checks/laws/index.ts';
 import { type CompareOptions, IDENTICAL, findForeign, judgeFlip } from './judge-flip.ts';
 import type { Comparison, Divergence } from './types.ts';
 
-/** How the server makes text of ids: the whole at once (right), or every id alone (known gap `chunk-decoded-alone`). */
-export type TextForm = 'whole' | 'chunk-alone';
+/**
+ * How the server makes text of ids: the whole at once (right), every id alone (known gap `chunk-decoded-alone`), or prompt and
+ * answer together, of which the prompt's text was taken away (`chat-returns-prompt`; SentencePiece leaves a space more then).
+ */
+export type TextForm = 'whole' | 'chunk-alone' | 'after-prompt';
 
 /**
  * Judges observed text against the accepted answer, without ever encoding text into ids: the token where the decode of
@@ -11,8 +14,8 @@ export type TextForm = 'whole' | 'chunk-alone';
  * with the spelling of the accepted runner-up there.
  */
 export function compareText(expected: Answer, observed: string, options: CompareOptions & { readonly form?: TextForm }): Comparison {
-  const spell = spelling(options);
-  const whole = options.form === 'chunk-alone' ? spell(expected.ids) : expected.text;
+  const spell = spelling(expected, options);
+  const whole = (options.form ?? 'whole') === 'whole' ? expected.text : spell(expected.ids);
   const char = firstTextDifference(whole, observed);
   if (char < 0) return IDENTICAL;
   const foreign = findForeign(observed, expected, options);
@@ -54,14 +57,21 @@ const LOOK_BACK = 8;
 
 type Spell = (ids: readonly number[]) => string;
 
-function spelling({ form, tokenizer }: CompareOptions & { readonly form?: TextForm }): Spell {
+function spelling({ promptIds }: Answer, { form, tokenizer }: CompareOptions & { readonly form?: TextForm }): Spell {
   const decode = (ids: readonly number[]) => tokenizer.decode(ids, { skipSpecialTokens: true });
-  return form === 'chunk-alone' ? (ids) => ids.map((id) => decode([id])).join('') : decode;
+  if (form === 'chunk-alone') return (ids) => ids.map((id) => decode([id])).join('');
+  return form === 'after-prompt' ? (ids) => withoutPrompt(decode([...promptIds, ...ids]), decode(promptIds)) : decode;
+}
+
+/** What follows the prompt; all of it where the prompt's last bytes became something else with the answer's first. */
+export function withoutPrompt(text: string, prompt: string): string {
+  return text.startsWith(prompt) ? text.slice(prompt.length) : text;
 }
 
 /** Per token, how many characters are certain after it. */
 function textEnds(expected: Answer, spell: Spell, { tokenizer, form }: CompareOptions & { readonly form?: TextForm }): number[] {
   const stream = tokenizer.stream();
+  if (form === 'after-prompt') stream.push(expected.promptIds);
   let length = 0;
   return expected.ids.map((id) => (length += form === 'chunk-alone' ? spell([id]).length : stream.push([id]).length));
 }

@@ -1,4 +1,4 @@
-import { type CompareOptions, type Comparison, compareIds, compareText } from '#checks/compare/index.ts';
+import { type CompareOptions, type Comparison, compareIds, compareText, withoutPrompt } from '#checks/compare/index.ts';
 import {
   type Answer,
   TORCH_ROUTES,
@@ -20,8 +20,7 @@ export function compareOne(t: Transcript, truth: Answer, profile: ReleaseProfile
   if (missing !== undefined) return { verdict: 'structural', divergence: undefined, text: missing.text };
   if (t.case.route === 'raw') return compareIds(truth, { ids: t.ids, finish: answerOf(t, options.tokenizer)?.finish }, options);
   if (t.case.mode === 'unary' && returnsPrompt(t.case.route, profile)) {
-    const prompt = options.tokenizer.decode(truth.promptIds);
-    return compareText(truth, t.text.startsWith(prompt) ? t.text.slice(prompt.length) : t.text, options);
+    return compareText(truth, withoutPrompt(t.text, options.tokenizer.decode(truth.promptIds)), { ...options, form: 'after-prompt' });
   }
   if (TORCH_ROUTES.includes(t.case.route)) {
     const lost = t.case.mode === 'stream' && !profile.models.torch.streamShowsCutCharacter.value;

@@ -1,4 +1,13 @@
-import { type Answer, type LawContext, answerOf, servedAnswer, servesTrtllm } from '#checks/laws/index.ts';
+import {
+  type Answer,
+  type LawContext,
+  answerOf,
+  firstDifference,
+  rightPromptIds,
+  servedAnswer,
+  servedPromptIds,
+  servesTrtllm,
+} from '#checks/laws/index.ts';
 import { type CompareOptions, type Comparison, NO_NOISE, type Noise, POLICIES, type Policy } from '#checks/compare/index.ts';
 import { type Cancel, ROUTES, type RouteContext, type RunOptions } from '#checks/routes/index.ts';
 import { nowNs } from '#core/clock/index.ts';
@@ -230,16 +239,14 @@ export class Lab {
   }
 
   /**
-   * The accepted answer for a route: the front end of some releases sends the chat template's BOS text through a
-   * tokenizer that adds BOS again, so that chat answers another prompt (profile fact `doubleBos`); trtllm-serve leaves
-   * stop phrases out.
+   * The accepted answer for a route: a chat front end may give the engine other ids than the other routes do, and
+   * trtllm-serve leaves stop phrases out.
    */
-  truthOn(request: Request, route: RouteId): Promise<Answer> {
-    const { prompt } = request;
-    if (servesTrtllm(route, this.profile)) return this.truth(request).then((answer) => servedAnswer(answer, request, this.tokenizer));
-    if (route !== 'openai-chat' || prompt.kind !== 'messages' || !this.profile.openai.doubleBos.value) return this.truth(request);
-    const rendered = this.tokenizer.applyChatTemplate(prompt.messages, { addGenerationPrompt: true });
-    return this.truth({ ...request, prompt: { kind: 'ids', ids: this.tokenizer.encode(rendered, { addSpecialTokens: true }) } });
+  async truthOn(request: Request, route: RouteId): Promise<Answer> {
+    const ids = servedPromptIds(request, route, this.tokenizer, this.profile);
+    const same = firstDifference(ids, rightPromptIds(this.tokenizer, request)) < 0;
+    const answer = await this.truth(same ? request : { ...request, prompt: { kind: 'ids', ids } });
+    return servesTrtllm(route, this.profile) ? servedAnswer(answer, request, this.tokenizer) : answer;
   }
 
   async #truth(request: Request): Promise<Answer> {

@@ -8,7 +8,8 @@ export function replayCommand(config: RunConfig): string {
   const add = (flag: string, value: string) => words.push(`--${flag} ${quoted(value)}`);
   if (config.target !== 'embedded') add('target', config.target);
   for (const key of ['grpc', 'http', 'metrics', 'openai'] as const) if (config[key] !== undefined) add(key, config[key]);
-  if (external || config.tokenizer !== TINY_CHECKPOINT) add('tokenizer', config.tokenizer);
+  if (config.checkpoint !== undefined && config.checkpoint !== TINY_CHECKPOINT) add('checkpoint', config.checkpoint);
+  if (config.tokenizer !== config.checkpoint) add('tokenizer', config.tokenizer);
   if (config.goldens !== resolve('goldens')) add('goldens', config.goldens);
   if (config.policy !== (external ? 'margins' : 'exact')) add('policy', config.policy);
   if (config.profile !== 'default') add('profile', config.profile);

@@ -18,6 +18,7 @@ test('the replay of another run names all that made it another', () => {
     target: 'external',
     grpc: '10.0.0.1:8001',
     http: '10.0.0.1:8000',
+    checkpoint: undefined,
     tokenizer: '/models/my tokenizer',
     goldens: resolve('my goldens'),
     policy: 'exact',
@@ -30,8 +31,13 @@ test('the replay of another run names all that made it another', () => {
   );
 });
 
+test('the replay names another checkpoint, whose tokenizer goes without saying', () => {
+  const config = toRunConfig({ ...defaultSettings(), checkpoint: 'docker/checkpoint/tiny-spm' }, process.cwd());
+  expect(replayCommand(config)).toBe(`npx lockstep check --checkpoint ${resolve('docker/checkpoint/tiny-spm')} --seed 1`);
+});
+
 test('the policy that the target has by itself is not named', () => {
-  const command = replayCommand({ ...DEFAULTS, target: 'external', policy: 'margins' });
+  const command = replayCommand({ ...DEFAULTS, target: 'external', checkpoint: undefined, policy: 'margins' });
   expect(command).not.toContain('--policy');
   expect(command).toContain('--tokenizer');
 });

@@ -11,7 +11,7 @@ import type { Answer } from './types.ts';
 export function answerOn({ request, route }: Case, answer: Answer, tokenizer: Tokenizer): Answer {
   const { stopWords = [] } = request.limits;
   if (!TORCH_ROUTES.includes(route) || stopWords.length === 0) return answer;
-  const decoder = tokenizer.stream();
+  const decoder = tokenizer.stream({ eager: true });
   let text = '';
   for (const [k, id] of answer.ids.entries()) {
     text += decoder.push([id]);

@@ -8,7 +8,17 @@ import { answersAtAll } from './answers-at-all.ts';
 import { BLS_GAPS } from './bls-gaps.ts';
 import { deltasEqualWhole } from './deltas-equal-whole.ts';
 import { noBrokenUtf8 } from './no-broken-utf8.ts';
-import { answered, CHUNKED_ROUTES, certainText, dataEvents, OPENAI_ROUTES, rightPromptIds, textsAlone, TORCH_ROUTES } from './observed.ts';
+import {
+  answered,
+  CHUNKED_ROUTES,
+  certainText,
+  dataEvents,
+  OPENAI_ROUTES,
+  rightPromptIds,
+  servedPromptIds,
+  textsAlone,
+  TORCH_ROUTES,
+} from './observed.ts';
 import { returnsPrompt } from './returns-prompt.ts';
 import { stopWords } from './stop-words.ts';
 import { textIsTrueDecode } from './text-is-true-decode.ts';
@@ -116,11 +126,12 @@ export const GAPS: readonly Gap[] = [
     mode: 'both',
     axis: 'openai',
     releases: ['r24.11', 'r25.12', 'main'],
-    deviation: 'The rendered template keeps its BOS text and preprocessing adds another: one prompt token more.',
+    deviation: 'The rendered template keeps its BOS text and preprocessing adds another.',
     thread: 'vllm-project/vllm#27515',
     listed: (profile) => profile.openai.doubleBos.value,
-    shows: (t, context) => answered(t) && t.usage !== undefined && templateHasBos(t, context),
-    explains: (t, _violation, { tokenizer }) => t.usage?.promptTokens === rightPromptIds(tokenizer, t.case.request).length + 1,
+    shows: (t, context) =>
+      answered(t) && t.usage !== undefined && servedCount(t, context) !== rightPromptIds(context.tokenizer, t.case.request).length,
+    explains: (t, _violation, context) => t.usage?.promptTokens === servedCount(t, context),
   },
   {
     id: 'ensemble-cancel-runs-on',
@@ -185,12 +196,6 @@ function promptAndAnswer({ truth, tokenizer }: LawContext): string | undefined {
   return truth && tokenizer.decode([...truth.promptIds, ...truth.ids], { skipSpecialTokens: true });
 }
 
-function templateHasBos(t: Transcript, { tokenizer }: LawContext): boolean {
-  const { prompt } = t.case.request;
-  const bos = tokenizer.bosId === undefined ? undefined : tokenizer.tokenText(tokenizer.bosId);
-  return (
-    prompt.kind === 'messages' &&
-    bos !== undefined &&
-    tokenizer.applyChatTemplate(prompt.messages, { addGenerationPrompt: true }).startsWith(bos)
-  );
+function servedCount(t: Transcript, { tokenizer, profile }: LawContext): number {
+  return servedPromptIds(t.case.request, t.case.route, tokenizer, profile).length;
 }

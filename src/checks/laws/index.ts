@@ -41,7 +41,7 @@ export { gapFor, judge, type Broken, type GapMet, type Judgement } from './judge
 export { servedAnswer, servesTrtllm, streamedText } from './trtllm-serve.ts';
 export { answerOf } from './answer-of.ts';
 export { answerOn } from './answer-on.ts';
-export { certainText, firstDifference, firstTextDifference, TORCH_ROUTES } from './observed.ts';
+export { certainText, firstDifference, firstTextDifference, rightPromptIds, servedPromptIds, TORCH_ROUTES } from './observed.ts';
 
 /** Every law about one transcript, in the order in which a reader wants to see them fail. */
 export const LAWS: readonly Law[] = [

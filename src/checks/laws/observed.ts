@@ -1,7 +1,8 @@
 /** What several laws ask of a transcript. */
 import { FLAG, idsOfEvent, textOfEvent, type Transcript } from '#core/transcript/index.ts';
 import type { Request, RouteId } from '#core/request/index.ts';
-import type { Tokenizer } from '#wire/tokenizer/index.ts';
+import type { ReleaseProfile } from '#core/profile/index.ts';
+import { chatText, type Tokenizer } from '#wire/tokenizer/index.ts';
 import type { Answer, LawContext, Violation } from './types.ts';
 
 export const TEXT_ROUTES: readonly RouteId[] = [
@@ -94,10 +95,10 @@ export const mayBeTextless = remembered((tokenizer: Tokenizer, truth: Answer): r
   return truth.ids.map((id, k) => decoder.push([id]) === '' || alone[k] === '');
 });
 
-/** What of the answer's text is certain after its last token: all of it, but for a character that the end cut off. */
+/** What `DecodeStream` shows of the answer up to its last token: all of it, but for a character that the end cut off. */
 export const certainText = remembered((tokenizer: Tokenizer, truth: Answer): string => {
-  const text = tokenizer.stream().push(truth.ids);
-  return truth.text.startsWith(text) ? text : truth.text;
+  const text = tokenizer.stream({ eager: true }).push(truth.ids);
+  return text.startsWith(truth.text) ? truth.text : text;
 });
 
 /** The decode of every id of the answer by itself. */
@@ -105,14 +106,25 @@ export const textsAlone = remembered((tokenizer: Tokenizer, truth: Answer): read
   truth.ids.map((id) => tokenizer.decode([id], { skipSpecialTokens: true })),
 );
 
-/** The ids of the request's prompt, one BOS, as the tokenizer makes them (for a conversation: with its template). */
+/** The ids of the request's prompt as the models of the repository make them: with one BOS, for a conversation too. */
 export const rightPromptIds = remembered((tokenizer: Tokenizer, { prompt }: Request): readonly number[] => {
   if (prompt.kind === 'ids') return prompt.ids;
-  if (prompt.kind === 'text') return tokenizer.encode(prompt.text, { addSpecialTokens: true });
-  const rendered = tokenizer.applyChatTemplate(prompt.messages, { addGenerationPrompt: true });
-  const ids = tokenizer.encode(rendered, { addSpecialTokens: false });
-  return tokenizer.bosId !== undefined && ids[0] !== tokenizer.bosId ? [tokenizer.bosId, ...ids] : ids;
+  const text = prompt.kind === 'text' ? prompt.text : chatText(tokenizer, prompt.messages);
+  return tokenizer.encode(text, { addSpecialTokens: true });
 });
+
+/**
+ * The ids that a release makes of it on a route. A chat front end may keep the BOS text of the template though
+ * preprocessing adds a BOS (profile fact `doubleBos`), and trtllm-serve encodes the rendered text itself, with nothing added.
+ */
+export function servedPromptIds(request: Request, route: RouteId, tokenizer: Tokenizer, { openai }: ReleaseProfile): readonly number[] {
+  const { prompt } = request;
+  const doubled = openai.doubleBos.value;
+  if (route !== 'openai-chat' || prompt.kind !== 'messages' || !(doubled || openai.trtllmServe !== undefined))
+    return rightPromptIds(tokenizer, request);
+  const rendered = tokenizer.applyChatTemplate(prompt.messages, { addGenerationPrompt: true });
+  return tokenizer.encode(rendered, { addSpecialTokens: doubled });
+}
 
 /** Answers and requests are read-only, and a load run meets the same few thousands of times: work once for each. */
 function remembered<A extends object, B extends object, R>(work: (a: A, b: B) => R): (a: A, b: B) => R {

@@ -1,4 +1,4 @@
-import { answered, rightPromptIds, violationOf } from './observed.ts';
+import { answered, rightPromptIds, servedPromptIds, violationOf } from './observed.ts';
 import type { Law } from './types.ts';
 
 const broken = violationOf('prompt-ids');
@@ -9,8 +9,11 @@ export const promptIds: Law = {
   statement: 'The server counts as many prompt tokens as the tokenizer makes of the prompt, with exactly one BOS.',
   routes: 'all',
   applies: (t) => answered(t) && t.usage !== undefined,
-  check(t, { tokenizer }) {
-    const expected = t.promptIds?.length ?? rightPromptIds(tokenizer, t.case.request).length;
+  check(t, { tokenizer, profile }) {
+    const { request, route } = t.case;
+    // What a front end encodes itself is its own to say; a doubled BOS is not.
+    const right = profile.openai.doubleBos.value ? rightPromptIds(tokenizer, request) : servedPromptIds(request, route, tokenizer, profile);
+    const expected = (t.promptIds ?? right).length;
     const served = t.usage?.promptTokens;
     return served === expected ? [] : [broken('count', `usage counts ${served} prompt tokens, the tokenizer makes ${expected}`)];
   },

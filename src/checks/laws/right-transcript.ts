@@ -4,7 +4,7 @@ import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import { rightFinishReason } from './finish-reason-true.ts';
 import { answerOn } from './answer-on.ts';
-import { BLS_ROUTES, rightPromptIds, TORCH_ROUTES, certainText } from './observed.ts';
+import { BLS_ROUTES, servedPromptIds, TORCH_ROUTES, certainText } from './observed.ts';
 import { returnsPrompt } from './returns-prompt.ts';
 import type { Answer } from './types.ts';
 
@@ -80,7 +80,7 @@ function torch(b: TranscriptBuilder, c: Case, answer: Answer, tokenizer: Tokeniz
   }
   const n = c.mode === 'unary' ? 1 : answer.ids.length + (answer.finish === 'eos' ? 1 : 0);
   const whole = c.mode === 'unary' || models.torch.streamShowsCutCharacter.value ? answer.text : certainText(tokenizer, answer);
-  const decoder = tokenizer.stream();
+  const decoder = tokenizer.stream({ eager: true });
   let text = '';
   for (let k = 0; k < n; k++) {
     const last = k === n - 1;
@@ -114,7 +114,6 @@ function reason(answer: Answer, profile: ReleaseProfile): string {
 
 function usage(b: TranscriptBuilder, c: Case, answer: Answer, tokenizer: Tokenizer, profile: ReleaseProfile): void {
   if (!profile.openai.tokenCounts.value) return;
-  const right = rightPromptIds(tokenizer, c.request).length;
-  const doubled = c.route === 'openai-chat' && profile.openai.doubleBos.value ? 1 : 0;
-  b.usage({ promptTokens: right + doubled, completionTokens: answer.ids.length });
+  const promptTokens = servedPromptIds(c.request, c.route, tokenizer, profile).length;
+  b.usage({ promptTokens, completionTokens: answer.ids.length });
 }

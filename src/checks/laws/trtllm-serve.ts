@@ -38,7 +38,7 @@ export function servedAnswer(answer: Answer, request: Request, tokenizer: Tokeni
   let finish = answer.finish;
   const cut = cutAt(text, request);
   if (cut !== undefined) {
-    const decoder = tokenizer.stream();
+    const decoder = tokenizer.stream({ eager: true });
     let sofar = '';
     n = 1 + left.findIndex((id) => cutAt((sofar += decoder.push([id])), request) !== undefined);
     text = cut;
@@ -65,7 +65,7 @@ export function streamedText(truth: Answer, request: Request, tokenizer: Tokeniz
   const { ids, finish } = truth.engine ?? truth;
   if (streamHoldsBackStopStrings.value && streamShowsCutCharacter.value) return truth.text;
   const left = withoutPhrase(truth.engine ?? truth, request, tokenizer).length;
-  const decoder = tokenizer.stream();
+  const decoder = tokenizer.stream({ eager: true });
   let shown = '';
   for (const [k, id] of ids.entries()) {
     const last = k === ids.length - 1;

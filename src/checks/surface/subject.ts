@@ -1,7 +1,8 @@
 /** The prompts that probes are made from: what the greedy answer is, and how the model weighed each of its tokens. */
 import type { Lab } from '#checks/lab/lab.ts';
 import { type PoolPrompt, requestOf } from '#checks/lab/plan.ts';
-import { promptIds, promptText } from '#checks/routes/prompt.ts';
+import { servedPromptIds } from '#checks/laws/index.ts';
+import { promptText } from '#checks/routes/prompt.ts';
 import type { Request, RouteId } from '#core/request/index.ts';
 import type { AskedPrompt, Asker } from './ask.ts';
 import { baseOf } from './base.ts';
@@ -46,27 +47,19 @@ export class Subjects {
     );
     for (const prompt of drawn) {
       if (found.length === count) break;
-      const subject = await this.#subject(prompt, chat);
+      const subject = await this.#subject(prompt, route);
       if (subject !== undefined && fits(subject)) found.push(subject);
     }
     return found;
   }
 
-  #subject(prompt: PoolPrompt, chat: boolean): Promise<Subject | undefined> {
-    const ids = this.#idsOf(prompt, chat);
+  #subject(prompt: PoolPrompt, route: RouteId): Promise<Subject | undefined> {
+    const { tokenizer, profile } = this.#lab;
+    const ids = servedPromptIds(requestOf(prompt, { maxTokens: LENGTH }), route, tokenizer, profile);
     const key = ids.join();
     let subject = this.#known.get(key);
     if (subject === undefined) this.#known.set(key, (subject = this.#answered(prompt, ids)));
     return subject;
-  }
-
-  /** The front end of some releases lets the template's BOS stand and preprocessing adds another (profile fact doubleBos). */
-  #idsOf(p: PoolPrompt, chat: boolean): readonly number[] {
-    const { tokenizer, profile } = this.#lab;
-    if (!chat || !profile.openai.doubleBos.value || p.messages === undefined)
-      return [...promptIds(requestOf(p, { maxTokens: LENGTH }).prompt, tokenizer)];
-    const rendered = tokenizer.applyChatTemplate(p.messages, { addGenerationPrompt: true });
-    return tokenizer.encode(rendered, { addSpecialTokens: true });
   }
 
   /** Undefined where the engine serves no generation logits, or no answer. */

@@ -1,7 +1,7 @@
 /** The tokenizer, the checkpoint beside it, and whether the two agree. */
 import { existsSync, readFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
-import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { join, relative } from 'node:path';
+import { foldersOf } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
@@ -12,8 +12,7 @@ const WHAT = 'tokenizer';
 const REPAIR = 'Give --tokenizer the folder of the checkpoint that the target serves.';
 
 export const examineCheckpoint: Examination = async ({ settings, cwd }) => {
-  const folder =
-    settings.tokenizer === undefined ? (settings.target === 'external' ? undefined : TINY_CHECKPOINT) : resolve(cwd, settings.tokenizer);
+  const folder = foldersOf(settings, cwd).tokenizer;
   if (folder === undefined) return [fail(WHAT, 'target external needs one', 'Add --tokenizer DIR.')];
   const shown = relative(cwd, folder).startsWith('..') ? folder : relative(cwd, folder) || '.';
   let tokenizer: Tokenizer;

@@ -1,7 +1,7 @@
 /** The accepted answers: there, readable, and of this checkpoint. */
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { PACKAGE_ROOT, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { PACKAGE_ROOT, foldersOf } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { goldenStore } from '#checks/lab/goldens.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
@@ -15,10 +15,9 @@ export const examineGoldens: Examination = async ({ settings, cwd }) => {
   const root = resolve(cwd, named);
   if (!existsSync(root)) return [warn('goldens', `${named} does not exist`, RECORD)];
   if (!may(root, constants.R_OK | constants.X_OK)) return [fail('goldens', `${named} cannot be read`, 'Correct its permissions.')];
-  if (settings.target === 'external' && settings.tokenizer === undefined) return [];
-  const folder = settings.tokenizer === undefined ? TINY_CHECKPOINT : resolve(cwd, settings.tokenizer);
+  const folder = foldersOf(settings, cwd).tokenizer;
   // Without a tokenizer there is nothing to match; that is a finding of its own.
-  if (!existsSync(folder)) return [];
+  if (folder === undefined || !existsSync(folder)) return [];
   try {
     const store = goldenStore({ goldensDir: root, tokenizer: loadTokenizer(folder) });
     const suites = store.list();

@@ -8,13 +8,23 @@ import { strength } from './layers.ts';
 const ENDPOINTS: readonly FieldName[] = ['grpc', 'http', 'metrics', 'openai'];
 
 /**
- * Errors: `flags-contradict`. An endpoint or fault from a weaker source than the target is not meant for this run (a
+ * Errors: `flags-contradict`. An endpoint, fault or checkpoint from a weaker source than the target is not meant for this run (a
  * config file names the GPU host, a flag asks for the embedded server), so it contradicts nothing: see `withoutUnused`.
  */
 export function refuseContradictions(command: CommandName, settings: Settings, given: Layer): void {
   if (command === 'serve') return;
   const { target } = settings;
   if (target === 'external') {
+    const checkpoint = given.get('checkpoint');
+    if (checkpoint !== undefined && strength(checkpoint) >= strength(given.get('target'))) {
+      throw new LockstepError(
+        'flags-contradict',
+        `${checkpoint.name} is for a server that this run starts; an external one serves its own`,
+        {
+          hint: 'Name the tokenizer of what it serves: --tokenizer DIR.',
+        },
+      );
+    }
     for (const name of ['grpc', 'http'] as const) {
       if (settings[name] !== undefined || command === 'doctor') continue;
       throw new LockstepError('flags-contradict', `target external needs an address: --${name} is not set`, {
@@ -45,7 +55,7 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
 
 /** Drops what belongs to another target, so that no report shows an address that was not used. */
 export function withoutUnused(settings: Settings): Settings {
-  if (settings.target === 'external') return { ...settings, fault: [] };
+  if (settings.target === 'external') return { ...settings, fault: [], checkpoint: undefined };
   const started = { ...settings, grpc: undefined, http: undefined, metrics: undefined, openai: undefined };
   return settings.target === 'embedded' ? started : { ...started, fault: [] };
 }

@@ -60,7 +60,7 @@ export const FIELDS = {
     value: 'DIR',
     expected: 'a folder with tokenizer.json',
     help: 'folder of the tokenizer that the served checkpoint was made with',
-    defaultText: 'the tiny checkpoint; none for external',
+    defaultText: "the checkpoint's own; none for external",
     commands: ['check', 'goldens', 'doctor'],
   }),
   goldens: field(folder().optional(), {
@@ -185,9 +185,9 @@ export const FIELDS = {
   checkpoint: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with config.json, model.safetensors and tokenizer.json',
-    help: 'checkpoint and tokenizer that the embedded server serves',
+    help: 'checkpoint and tokenizer that a server started here serves, such as docker/checkpoint/tiny-spm',
     defaultText: 'the tiny checkpoint',
-    commands: ['serve'],
+    commands: ['check', 'serve', 'goldens', 'doctor'],
   }),
   listFaults: field(z.boolean().default(false), {
     expected: 'true or false',

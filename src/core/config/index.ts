@@ -12,4 +12,4 @@ export { nearest } from './nearest.ts';
 export { MODEL_REPOSITORY, PACKAGE_ROOT, TINY_CHECKPOINT, projectVersion } from './package-root.ts';
 export { defaultSettings, resolveSettings } from './resolve.ts';
 export type { RunConfig } from './run-config.ts';
-export { runConfigFromEnvironment, toRunConfig, toRunVariable } from './run-config.ts';
+export { foldersOf, runConfigFromEnvironment, toRunConfig, toRunVariable } from './run-config.ts';

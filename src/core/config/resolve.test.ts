@@ -72,6 +72,7 @@ describe('errors say what was expected and what to do', () => {
     [['--target', 'external', '--http', 'h:1'], 'flags-contradict', 'Add --grpc HOST:PORT'],
     [['--grpc', 'h:1'], 'flags-contradict', 'Add --target external'],
     [['--target', 'process', '--fault', 'x'], 'flags-contradict', '--target embedded'],
+    [['--target', 'external', '--grpc', 'h:1', '--http', 'h:2', '--checkpoint', 'x'], 'flags-contradict', '--tokenizer DIR'],
     [['--target', 'external', '--grpc', 'http://h:1', '--http', 'h:2'], 'value-invalid', 'leave it out'],
     [['--target', 'external', '--grpc', 'h:70000', '--http', 'h:2'], 'value-invalid', 'leave it out'],
     [['--target', 'external', '--grpc', 'h:1', '--http', 'h:2', '--openai', 'http://h:9/v1'], 'value-invalid', 'leave it out'],

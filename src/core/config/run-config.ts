@@ -14,6 +14,8 @@ export interface RunConfig {
   readonly http: string | undefined;
   readonly metrics: string | undefined;
   readonly openai: string | undefined;
+  /** Absolute; undefined for an external target, which serves its own. */
+  readonly checkpoint: string | undefined;
   /** Absolute. */
   readonly tokenizer: string;
   /** Absolute. */
@@ -32,9 +34,18 @@ export interface RunConfig {
   readonly junit: string | undefined;
 }
 
+/** Where checkpoint and tokenizer lie, absolute; undefined what an external target leaves to be named. */
+export function foldersOf(
+  { target, checkpoint, tokenizer }: Settings,
+  cwd: string,
+): { readonly checkpoint: string | undefined; readonly tokenizer: string | undefined } {
+  const served = target === 'external' ? undefined : resolve(cwd, checkpoint ?? TINY_CHECKPOINT);
+  return { checkpoint: served, tokenizer: tokenizer === undefined ? served : resolve(cwd, tokenizer) };
+}
+
 /** Paths become absolute, defaults that depend on the target are filled in. Errors: `tokenizer-missing`, `profile-unknown`. */
 export function toRunConfig(settings: Settings, cwd: string): RunConfig {
-  const tokenizer = settings.tokenizer ?? (settings.target === 'external' ? undefined : TINY_CHECKPOINT);
+  const { checkpoint, tokenizer } = foldersOf(settings, cwd);
   if (tokenizer === undefined) {
     throw new LockstepError('tokenizer-missing', 'target external needs the tokenizer of the checkpoint that it serves', {
       hint: 'Add --tokenizer DIR, a folder with tokenizer.json and tokenizer_config.json.',
@@ -47,7 +58,8 @@ export function toRunConfig(settings: Settings, cwd: string): RunConfig {
     http: settings.http,
     metrics: settings.metrics,
     openai: settings.openai,
-    tokenizer: resolve(cwd, tokenizer),
+    checkpoint,
+    tokenizer,
     goldens: settings.goldens === undefined ? join(PACKAGE_ROOT, 'goldens') : resolve(cwd, settings.goldens),
     profile: profileOf(settings.profile).id,
     faults: settings.fault,

@@ -26,6 +26,7 @@ export const SAMPLE_RUN: ProvidedRun = {
     http: undefined,
     metrics: undefined,
     openai: undefined,
+    checkpoint: undefined,
     tokenizer: '/tiny',
     goldens: '/goldens',
     profile: 'default',

@@ -1,2 +1,3 @@
 export type { StreamDecoder, Tokenizer } from './types.ts';
 export { loadTokenizer } from './load.ts';
+export { chatText } from './chat-text.ts';

@@ -99,7 +99,8 @@ function makeTokenizer(dir: string, hash: string, json: TokenizerJson, config: T
         });
       }
     },
-    stream: ({ skipSpecialTokens = true } = {}) => streamDecoder(decoder, (token) => !skipSpecialTokens || isShown(token)),
+    stream: ({ skipSpecialTokens = true, eager = false } = {}) =>
+      streamDecoder(decoder, (token) => !skipSpecialTokens || isShown(token), eager),
   };
 }
 

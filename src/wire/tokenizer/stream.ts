@@ -10,9 +10,12 @@ const REPLACEMENT = '\uFFFD';
  * token of a list differently (SentencePiece drops its leading space). The window method is the one of Hugging Face's
  * `DecodeStream` (tokenizers, `tokenizer/mod.rs`); joined pieces equal the decode of the whole list. Two things are held
  * back: a text that ends in U+FFFD, since half a character looks the same, and a run of byte tokens until it ends, since
- * one broken byte turns the whole run into U+FFFD (there `DecodeStream` fails, having given the text already).
+ * one broken byte turns the whole run into U+FFFD.
+ *
+ * `eager` is `DecodeStream` itself: the characters of a run come as soon as they are whole. When the run breaks after all, what
+ * was given stays, and nothing comes any more (there `DecodeStream` raises "Invalid prefix encountered" at every step).
  */
-export function streamDecoder(decoder: TokenDecoder, isShown: (token: string) => boolean): StreamDecoder {
+export function streamDecoder(decoder: TokenDecoder, isShown: (token: string) => boolean, eager: boolean): StreamDecoder {
   let window: string[] = [];
   /** How many tokens at the start of the window are already given out. */
   let given = 0;
@@ -33,9 +36,9 @@ export function streamDecoder(decoder: TokenDecoder, isShown: (token: string) =>
         const token = decoder.tokenOf(ids[i] as number);
         if (token === undefined || !isShown(token)) continue;
         window.push(token);
-        if (decoder.isOpen(token)) continue;
+        if (!eager && decoder.isOpen(token)) continue;
         const text = decoder.decode(window);
-        if (text.length > prefix.length && !text.endsWith(REPLACEMENT)) out += release(text);
+        if (text.length > prefix.length && !text.endsWith(REPLACEMENT) && text.startsWith(prefix)) out += release(text);
       }
       return out;
     },

@@ -21,6 +21,13 @@ interface TokenizerCase {
   readonly decodedSkippingSpecials: string;
   readonly slice: [number, number];
   readonly decodedSlice: string;
+  /** Of DecodeStream, per id. */
+  readonly streamedSlice: readonly string[];
+  /** Ids drawn at random, many of them bytes that spell nothing. */
+  readonly drawn: number[];
+  readonly decodedDrawn: string;
+  /** Null where it raises. */
+  readonly streamedDrawn: readonly (string | null)[];
 }
 
 interface ChatCase {
@@ -31,6 +38,10 @@ interface ChatCase {
 
 describe.each(['tiny', 'tiny-spm'])('the tokenizer of %s', (name) => {
   const tokenizer = loadTokenizer(join(CHECKPOINTS, name));
+  const eagerly = (ids: readonly number[]): string[] => {
+    const stream = tokenizer.stream({ eager: true });
+    return ids.map((id) => stream.push([id]));
+  };
 
   test('gives the ids and texts that the Python package gives, cut characters included', () => {
     const cases = oracle<TokenizerCase>(name, 'tokenizer.json');
@@ -41,6 +52,9 @@ describe.each(['tiny', 'tiny-spm'])('the tokenizer of %s', (name) => {
       expect(tokenizer.decode(c.idsWithSpecials)).toBe(c.decodedSkippingSpecials);
       expect(tokenizer.decode(c.idsWithSpecials, { skipSpecialTokens: false })).toBe(c.decoded);
       expect(tokenizer.decode(c.idsWithSpecials.slice(...c.slice))).toBe(c.decodedSlice);
+      expect(tokenizer.decode(c.drawn)).toBe(c.decodedDrawn);
+      expect(eagerly(c.idsWithSpecials.slice(...c.slice))).toEqual(c.streamedSlice);
+      expect(eagerly(c.drawn)).toEqual(c.streamedDrawn.map((piece) => piece ?? ''));
     }
   });
 

@@ -21,7 +21,7 @@ export interface Tokenizer {
    */
   applyChatTemplate(messages: readonly ChatMessage[], options: ChatTemplateOptions): string;
   /** A decoder for one stream: gives text as soon as it is certain, holds back parts of a character. */
-  stream(options?: { readonly skipSpecialTokens?: boolean }): StreamDecoder;
+  stream(options?: StreamOptions): StreamDecoder;
 }
 
 export interface ChatTemplateOptions {
@@ -30,6 +30,13 @@ export interface ChatTemplateOptions {
   readonly template?: string | undefined;
   /** What the template may read besides messages, add_generation_prompt and the texts of BOS and EOS. */
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface StreamOptions {
+  /** Default: true. */
+  readonly skipSpecialTokens?: boolean;
+  /** As Hugging Face's `DecodeStream` gives text: a character of byte tokens at once, though the bytes after it may spoil it. */
+  readonly eager?: boolean;
 }
 
 export interface StreamDecoder {

@@ -26,13 +26,19 @@ class Output:
         sequence = self._sequence
         if sequence.streaming:
             for token in sequence.ids[self._taken :]:
-                self.text += self._stream.step(self._tokenizer, token) or ""
+                self.text += self._piece(token)
             self._taken = len(sequence.ids)
         else:
             self.text = self._tokenizer.decode(sequence.ids[sequence.sent :], skip_special_tokens=True)
         if last:
             at_limit = sequence.generated >= sequence.max_new
             self.finish_reason = "cancelled" if sequence.job.stopped else "length" if at_limit else "stop"
+
+    def _piece(self, token):
+        try:
+            return self._stream.step(self._tokenizer, token) or ""
+        except Exception:  # "Invalid prefix encountered": byte tokens spoiled what was given, and nothing comes any more
+            return ""
 
 
 def send_tokens(sequence, last):
