@@ -8,6 +8,7 @@ import { requestOf } from '#checks/lab/plan.ts';
 import { law, servesCounts } from '#checks/laws/index.ts';
 import type { Mode, Request, RouteId } from '#core/request/index.ts';
 import { blsIsEnsemble } from './bls-and-ensemble.ts';
+import { openAiStopWords } from './openai-stop-words.ts';
 import { stopWordsAlike } from './stop-words.ts';
 
 const TEXT: readonly RouteId[] = ['ensemble', 'bls', 'bls-accumulate', 'llmapi', 'generate', 'openai-completions', 'openai-chat'];
@@ -145,4 +146,4 @@ const layerClaims: readonly Claim[] = LAYERS.map((l) => ({
   },
 }));
 
-export const CLAIMS: readonly Claim[] = [...textClaims, ...layerClaims, blsIsEnsemble, stopWordsAlike];
+export const CLAIMS: readonly Claim[] = [...textClaims, ...layerClaims, blsIsEnsemble, stopWordsAlike, openAiStopWords];

@@ -17,7 +17,7 @@ const SEEDS = 8;
  * Requests whose stop words are met in every way there is: by their ids, in the text alone by whole chunks, alone and
  * beside another word, and in the middle of a token. Chosen from the answers that the engine gives without stop words.
  */
-async function requestsFor(lab: Lab, p: PoolPrompt): Promise<Request[]> {
+export async function stopWordRequests(lab: Lab, p: PoolPrompt): Promise<Request[]> {
   const out: Request[] = [];
   const greedy = await lab.truth(requestOf(p, { maxTokens: MAX_TOKENS }));
   const asked = (kind: string, stopWords: readonly string[], sampling?: Sampling, suffix = '') =>
@@ -62,7 +62,7 @@ export const stopWordsAlike: Claim = {
     const why = notBoth(lab);
     if (why !== undefined) return notServed(why);
     const prompts = lab.plan.draw('stop-words', lab.count(4), (p) => p.eosAtOnce !== true && p.kind !== 'silence' && p.split !== true);
-    const requests = (await inParallel(prompts, 2, (p) => requestsFor(lab, p))).flat();
+    const requests = (await inParallel(prompts, 2, (p) => stopWordRequests(lab, p))).flat();
     const asked = requests.flatMap((request) => lab.served(BLS).flatMap((route) => lab.modes.map((mode) => ({ request, route, mode }))));
     const cases: Judged[] = await inParallel(asked, 4, ({ request, route, mode }) => besideEnsemble(lab, request, route, mode));
     const spelt = requests.filter((r) => r.id.includes('-by-chunks')).length;

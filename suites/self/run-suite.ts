@@ -23,6 +23,7 @@ const DEAR = [
   'seeded-sampling',
   'bls-is-ensemble',
   'stop-words-alike',
+  'openai-stop-words',
   'ensemble-streams',
   'bls-streams',
   'bls-accumulate-streams',
