@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nowNs } from '#core/clock/index.ts';
 import { RELEASES } from '#core/profile/index.ts';
 import { loadTokenizer, type Tokenizer } from '#wire/tokenizer/index.ts';
 import { createScriptedEngine, type Engine, type EngineRequest, type Script } from '../engine/index.ts';
@@ -122,8 +123,8 @@ export interface ServeUnderTest extends AsyncDisposable {
   readonly port: number;
   /** What the engine was asked for, in order. */
   readonly requests: readonly EngineRequest[];
-  /** Engine requests that were told to stop before their end. */
-  aborted(): readonly EngineRequest[];
+  /** Engine requests that were told to stop before their end, and how long they had lived. */
+  aborted(): readonly { readonly request: EngineRequest; readonly afterMs: number }[];
   play(script: Script | ((request: EngineRequest) => Script)): void;
 }
 
@@ -140,7 +141,7 @@ export async function serveUnderTest({ release, models, stepMs = 0, ...limits }:
   const tokenizer = tokenizerOf288();
   let script: (request: EngineRequest) => Script = () => ({ ids: [] });
   const requests: EngineRequest[] = [];
-  const cancelled = new Set<EngineRequest>();
+  const cancelled = new Map<EngineRequest, number>();
   const scripted = createScriptedEngine({
     vocabSize: 288,
     maxSeqLen: 128,
@@ -153,11 +154,13 @@ export async function serveUnderTest({ release, models, stepMs = 0, ...limits }:
   const engine = withLogits(
     {
       ...methodsOf(scripted),
-      submit: (request, sink) =>
-        scripted.submit(request, (step) => {
-          if (step.finish === 'cancelled') cancelled.add(request);
+      submit: (request, sink) => {
+        const startNs = nowNs();
+        return scripted.submit(request, (step) => {
+          if (step.finish === 'cancelled') cancelled.set(request, (nowNs() - startNs) / 1e6);
           sink(step);
-        }),
+        });
+      },
     },
     ids(tokenizer, ' Hello')[0]!,
   );
@@ -177,7 +180,7 @@ export async function serveUnderTest({ release, models, stepMs = 0, ...limits }:
     tokenizer,
     port: listening.port,
     requests,
-    aborted: () => [...cancelled],
+    aborted: () => Array.from(cancelled, ([request, afterMs]) => ({ request, afterMs })),
     play: (next) => (script = typeof next === 'function' ? next : () => next),
     [Symbol.asyncDispose]: async () => {
       await listening.close(0);

@@ -242,25 +242,25 @@ describe('a client that goes away', () => {
   /** An answer of 120 tokens that takes four seconds. */
   const slow = { ids: Array.from({ length: 120 }, () => 68), delaysMs: Array.from({ length: 120 }, () => 32) };
   const long = { model: 'm', ignore_eos: true };
-  const abortedWith = (prompt: string) => server.aborted().filter(({ promptIds }) => promptIds.length === prompt.length + 1).length;
+  const abortedWith = (prompt: string) => server.aborted().filter(({ request }) => request.promptIds.length === prompt.length + 1);
 
-  /** From the sending to the moment in which the engine is told; its prompt tells a request from others. */
-  async function toldAfter(body: object, prompt: string, leaveAfterMs: number): Promise<number> {
-    const startNs = nowNs();
+  /** How long a request lived whose client left; its prompt tells it from others. */
+  async function life(body: object, prompt: string, leaveAfterMs: number): Promise<number> {
     const wire = new Wire(server.port, { ...long, prompt, ...body });
+    for (let i = 0; i < 1000 && !server.requests.some(({ promptIds }) => promptIds.length === prompt.length + 1); i++) await sleep(2);
     await sleep(leaveAfterMs);
     wire.socket.destroy();
-    for (let i = 0; i < 1000 && abortedWith(prompt) === 0; i++) await sleep(5);
-    return (nowNs() - startNs) / 1e6;
+    for (let i = 0; i < 1000 && abortedWith(prompt).length === 0; i++) await sleep(5);
+    return abortedWith(prompt)[0]?.afterMs ?? Number.NaN;
   }
 
   test('is noticed at the next whole second of the life of its request, before the first token too, and not after the end', async () => {
     server.play((request) => (request.promptIds.length > 7 ? says('a') : slow));
     const times = await Promise.all([
-      toldAfter({}, 'aaa', 300),
-      toldAfter({ stream: true }, 'aaaa', 300),
-      toldAfter({ stream: true }, 'aaaaa', 10),
-      toldAfter({}, 'aaaaaa', 1150),
+      life({}, 'aaa', 300),
+      life({ stream: true }, 'aaaa', 300),
+      life({ stream: true }, 'aaaaa', 10),
+      life({}, 'aaaaaa', 1150),
     ]);
     for (const [i, ms] of times.entries()) {
       const second = i === 3 ? 2000 : 1000;
@@ -275,8 +275,8 @@ describe('a client that goes away', () => {
     const ended = new Wire(server.port, { model: 'm', prompt: 'aaaaaaaaaa' });
     await ended.closed;
     wire.socket.destroy();
-    for (let i = 0; i < 400 && abortedWith('aaaaaaa') + abortedWith('aaaaaaaa') < 2; i++) await sleep(5);
-    expect([abortedWith('aaaaaaa'), abortedWith('aaaaaaaa'), abortedWith('aaaaaaaaaa')]).toEqual([1, 1, 0]);
+    for (let i = 0; i < 400 && abortedWith('aaaaaaa').length + abortedWith('aaaaaaaa').length < 2; i++) await sleep(5);
+    expect(['aaaaaaa', 'aaaaaaaa', 'aaaaaaaaaa'].map((prompt) => abortedWith(prompt).length)).toEqual([1, 1, 0]);
   });
 });
 
