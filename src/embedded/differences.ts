@@ -63,8 +63,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     where: 'openai',
-    real: 'tools, LoRA, vLLM mapping, /docs and /openapi.json',
-    embedded: 'refused where the release refuses them, otherwise not there',
+    real: 'LoRA, the parser of Mistral tool calls, vLLM mapping, /docs and /openapi.json',
+    embedded: 'not there',
     reason: 'the TensorRT-LLM text routes do not need them',
   },
   {

@@ -26,7 +26,15 @@ const textEvent = (usage: string) => `${NUL}${String.raw`\{"finish_reason":"stop
 const deltaEvent = (role: string, finish: string, usage: string) => `${NUL}${String.raw`\{"delta":\{"content":"","function_call":null,"role":${role}\},"logprobs":null,"finish_reason":${finish},"index":0\}`}${TAIL('chat.completion.chunk', usage)}`;
 const greedy = { temperature: 0, top_p: 0 };
 
-const ids = RELEASES.openai.filter((release) => release.trtllmServe === undefined).map(({ id }) => id);
+/** The pieces of a stream and its last finish_reason, as `a|b|stop`. */
+const pieces = (body: string): string => {
+  const choices = body.split('\n\n').filter((e) => e.startsWith('data: {')).flatMap((e) => JSON.parse(e.slice(6)).choices as any[]);
+  return [...choices.map((c) => c.text), choices.at(-1)?.finish_reason].join('|');
+};
+const COUNT = '<|user|>Count from 1 to 9.<|assistant|>';
+const counting = (model: string, max_tokens: number) => ({ model, prompt: COUNT, max_tokens, stream: true, ...greedy });
+
+const ids = RELEASES.openai.filter(({ trtllmServe }) => trtllmServe === undefined).map(({ id }) => id);
 
 /** Holds for the releases from one to another, both included. */
 function held(from: string, to: string): Pick<HttpCase, 'holds'> {
@@ -61,6 +69,10 @@ export const OPENAI: readonly HttpCase[] = [
   { tiny: true, streams: true, ...until('r25.06'), name: 'a chat stream whose events have no usage', path: CHAT, body: chat({ stream: true, ...greedy }), status: 200, text: events(deltaEvent('"assistant"', 'null', ''), deltaEvent('null', '"stop"', '')) },
   { tiny: true, streams: true, ...since('r25.07'), name: 'a chat stream whose events have a usage of null', path: CHAT, body: chat({ stream: true, ...greedy }), status: 200, text: events(deltaEvent('"assistant"', 'null', ',"usage":null'), deltaEvent('null', '"stop"', ',"usage":null')) },
   { tiny: true, streams: true, ...since('r25.11'), name: 'a stream with its usage at the end', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, stream: true, stream_options: { include_usage: true }, ...greedy }, status: 200, text: events(textEvent(',"usage":null'), `${NUL}${TAIL('text_completion', COUNTED)}`) },
+
+  { tiny: true, name: 'a stream that ends at max_tokens with its last piece', path: COMPLETIONS, body: counting('ensemble', 3), status: 200, text: (body: string) => /^[^|]+\|[^|]+\|[^|]+\|stop$/.test(pieces(body)) },
+  { tiny: true, name: 'the same from the BLS, whose end is an event of its own, without text', path: COMPLETIONS, body: counting('tensorrt_llm_bls', 3), status: 200, text: (body: string) => /^[^|]+\|[^|]+\|[^|]+\|\|stop$/.test(pieces(body)) },
+  { tiny: true, name: 'a stream that EOS ends in an event without text', path: COMPLETIONS, body: { ...counting('ensemble', 16), prompt: SILENCE }, status: 200, text: (body: string) => pieces(body) === '|stop' },
 
   { name: 'completion to an unknown model', path: COMPLETIONS, body: { model: 'nope', prompt: 'x' }, status: 400, json: detail('Unknown model: nope') },
   { name: 'chat to an unknown model', path: CHAT, body: { model: 'nope', messages }, status: 400, json: detail('Unknown model: nope') },

@@ -5,6 +5,9 @@ import { toClaimOutcome } from '#report/define-claims.ts';
 import { ALL_FAULTS } from './find-fault.ts';
 import { ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
 
+/** NVIDIA's front end for Triton; the axis has others too. */
+export const FRONT_ENDS = RELEASES.openai.filter(({ trtllmServe }) => trtllmServe === undefined);
+
 /** What is asked of the front end: every claim that speaks of its routes, and its table. */
 const CLAIMS = ORDINARY_CLAIMS.filter(({ id, routes }) => id === 'openai-front-end' || routes.some((route) => route.startsWith('openai')));
 
@@ -23,7 +26,7 @@ const MISMATCHES = ['models=1.x,openai=r25.05', 'models=0.19,openai=r25.06'];
 export function everyFrontEnd(): void {
   if (!ALL_FAULTS) return;
   const profiles = [
-    ...RELEASES.openai.map((release) => ({ id: release.id, profile: fittingProfile(release), claims: CLAIMS })),
+    ...FRONT_ENDS.map((release) => ({ id: release.id, profile: fittingProfile(release), claims: CLAIMS })),
     ...MISMATCHES.map((profile) => ({
       id: profile.replaceAll(/[=,]/g, '-'),
       profile,

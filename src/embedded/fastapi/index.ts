@@ -2,7 +2,8 @@
 export { HttpError, httpException } from './http-error.ts';
 export { jsonBody } from './json-body.ts';
 export * from './pydantic.ts';
-export { pythonFloat, writePythonJson } from './python-json.ts';
+export { pythonDumps } from './python-dumps.ts';
+export { pythonFloat, readPythonJson, writePythonJson } from './python-json.ts';
 export { errorsRepr, pythonRepr } from './python-repr.ts';
 export { addHeaders, cutConnection, reply, type ReplyOptions, startStream } from './reply.ts';
 export { route, type Route } from './router.ts';

@@ -10,16 +10,30 @@ export function addHeaders(response: ServerResponse, headers: Readonly<Record<st
   added.set(response, headers);
 }
 
-function writeHead(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>): void {
+const httptools = new WeakSet<ServerResponse>();
+
+/** With httptools uvicorn frames in lower case, `connection` before `transfer-encoding`, and chunks for HTTP/1.0 too. */
+export function framedByHttptools(response: ServerResponse): void {
+  httptools.add(response);
+}
+
+/** @param chunked whether a body of chunks follows */
+function writeHead(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>, chunked = false): void {
   response.sendDate = false;
-  const closing = response.req.headers.connection?.toLowerCase() === 'close' || response.req.httpVersion === '1.0';
+  const old = response.req.httpVersion === '1.0';
+  const lower = httptools.has(response);
+  const closing = response.req.headers.connection?.toLowerCase() === 'close' || old;
   if (!closing) response.removeHeader('Connection');
+  const close = closing ? { [lower ? 'connection' : 'Connection']: 'close' } : {};
+  const transfer = chunked && (lower || !old) ? { [lower ? 'transfer-encoding' : 'Transfer-Encoding']: 'chunked' } : {};
+  // Python's word for it; Node has a newer one.
+  if (status === 413) response.statusMessage = 'Request Entity Too Large';
   response.writeHead(status, {
     date: new Date(wallClockMs()).toUTCString(),
     server: 'uvicorn',
     ...headers,
     ...added.get(response),
-    ...(closing ? { Connection: 'close' } : {}),
+    ...(lower ? { ...close, ...transfer } : { ...transfer, ...close }),
   });
 }
 
@@ -42,10 +56,9 @@ export function reply(response: ServerResponse, status: number, body: string, op
   response.end(body);
 }
 
-/** Starts an event stream; HTTP/1.0 clients get it without chunks, ended by the close. */
+/** Starts an event stream; with h11 HTTP/1.0 clients get it without chunks, ended by the close. */
 export function startStream(response: ServerResponse): void {
-  const chunked = response.req.httpVersion === '1.0' ? {} : { 'Transfer-Encoding': 'chunked' };
-  writeHead(response, 200, { 'content-type': SSE_CONTENT_TYPE, ...chunked });
+  writeHead(response, 200, { 'content-type': SSE_CONTENT_TYPE }, true);
 }
 
 /** Closes the TCP connection after what was written, without the last chunk: how an error ends a stream that has begun. */

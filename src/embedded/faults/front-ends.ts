@@ -2,6 +2,7 @@ import type { Fault } from './types.ts';
 
 const issue = (repository: string, number: number) => `https://github.com/${repository}/issues/${number}`;
 const SERVER = 'triton-inference-server/server';
+const PYTHON_OPENAI = `https://github.com/${SERVER}/blob/main/python/openai/openai_frontend/engine`;
 
 /** Defects whose mechanism sits in the gRPC, HTTP and OpenAI front ends. */
 export const FRONT_END_FAULTS: readonly Fault[] = [
@@ -78,6 +79,29 @@ export const FRONT_END_FAULTS: readonly Fault[] = [
     thread: issue('huggingface/text-generation-inference', 2466),
     profile: 'ideal',
     caughtBy: ['finish-reason-true'],
+  },
+  {
+    id: 'openai-disconnect-not-cancelled',
+    class: 'cancellation',
+    mechanism:
+      'Nothing in the OpenAI front end looks whether its client is still there, so the engine goes on to the natural end. Releases whose profile has no disconnectCancels do so anyway.',
+    thread: `${PYTHON_OPENAI}/triton_engine.py`,
+    profile: 'ideal',
+    caughtBy: ['cancel-frees'],
+  },
+  {
+    id: 'openai-drops-parameters-trtllm',
+    class: 'agreement',
+    mechanism: 'The converter to TensorRT-LLM tensors drops the stop words of OpenAI requests.',
+    thread: `${PYTHON_OPENAI}/utils/triton.py`,
+    caughtBy: ['stop-words'],
+  },
+  {
+    id: 'openai-logprobs-vllm-only',
+    class: 'configuration',
+    mechanism: 'Log-probabilities, which the front end has for vLLM models only, are passed over where they should be refused.',
+    thread: issue(SERVER, 8538),
+    caughtBy: ['as-observed'],
   },
   {
     id: 'segv-generate-stream-close',

@@ -19,7 +19,7 @@ export interface ListenOptions {
   readonly port: number;
   readonly http?: ServerOptions;
   /** Bytes sent before the connection is closed over something that is no HTTP; '' = closed without a word, as libevhtp does. */
-  readonly malformedAnswer?: string;
+  readonly malformedAnswer?: () => string;
 }
 
 /** Errors: `listen-failed`. */
@@ -32,7 +32,7 @@ export async function listen(
     (request, response) => void handler(request, response),
   );
   server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end(options.malformedAnswer ?? '');
+    if (socket.writable) socket.end(options.malformedAnswer?.() ?? '');
     else socket.destroy();
   });
   await new Promise<void>((resolve, reject) => {

@@ -42,11 +42,53 @@ export const SCRIPTS: Readonly<Record<string, readonly Step[]>> = {
     { text: 'E', final: true },
   ],
   silent: [{ waitMs: 120 }, { text: 'A' }, { waitMs: 40 }, { text: 'B', final: true }],
+  /** More than a socket holds. */
+  flood: [...Array.from({ length: 4000 }, (_, i) => ({ text: `${i},`.padEnd(100) })), { text: '', final: true }],
   'two-strings': [{ text: ['a', 'b'], final: true }],
   nul: [{ text: 'A\0B', final: true }],
   'not-utf8': [{ text: Uint8Array.of(0x41, 0xff), final: true }],
   unicode: [{ text: 'é\u2028"\u001f', final: true }],
   raise: [],
+  'call-plain': [
+    { text: '{"name": "f", ' },
+    { text: '"parameters": {"city": "San ' },
+    { text: 'José", "n": 1' },
+    { text: '2}}' },
+    { text: '', final: true },
+  ],
+  'call-tagged': [{ text: '<|python_tag|>' }, { text: '{"name": "g", "arguments": {"a": [1, 2.5, true, null]}}', final: true }],
+  'call-whole': [{ text: '<|python_tag|>{"name": "g", "arguments": {"a": [1, 2.5, true, null], "é": "ü"}}', final: true }],
+  'call-two-whole': [{ text: '{"name": "f", "parameters": {"a": 1}}; {"name": "g", "parameters": {}}', final: true }],
+  'call-two': [
+    { text: '{"name": "f", "parameters": {"a": 1}}' },
+    { text: '; {"name":' },
+    { text: ' "g", "parameters": {"b": "x"}}' },
+    { text: '', final: true },
+  ],
+  'call-cut': [{ text: '{"name": "f", "parameters": {"a": "bcd', final: true }],
+  'call-drip': [
+    { text: '{"na' },
+    { text: 'me": "f' },
+    { text: '", "param' },
+    { text: 'eters": {"a": ' },
+    { text: '"b\\u00' },
+    { text: 'e9c", ' },
+    { text: '"d": tr' },
+    { text: 'ue, "e": -1.' },
+    { text: '5}' },
+    { text: '}', final: true },
+  ],
+  'call-chatty': [{ text: '{"name": "f", "parameters": {"a": 1}}assistant\n\nSure!', final: true }],
+  'call-broken': [{ text: '{name: f}' }, { text: ' what', final: true }],
+  'call-nameless': [{ text: '{"parameters": {}}', final: true }],
+  'call-both': [{ text: '{"name": "f", "parameters": {}, "arguments": {}}' }, { text: '', final: true }],
+  'call-long': [
+    { text: '{"name": "f", "parameters": {"a": "0123456789' },
+    { text: '0123456789' },
+    { text: '0123456789' },
+    { text: '0123456789' },
+    { text: '"}}', final: true },
+  ],
 };
 
 const FLAT = `
@@ -66,7 +108,7 @@ input [
   { name: "seed" data_type: TYPE_UINT64 dims: [1] optional: true },
   { name: "exclude_input_in_output" data_type: TYPE_BOOL dims: [1] optional: true },
   { name: "return_num_input_tokens" data_type: TYPE_BOOL dims: [1] optional: true },
-  { name: "return_num_output_tokens" data_type: TYPE_BOOL dims: [1] optional: true }
+  { name: "return_num_output_tokens" data_type: TYPE_BOOL dims: [1] optional: true }MORE
 ]
 output [
   { name: "text_output" data_type: TYPE_STRING dims: [-1] },
@@ -99,20 +141,34 @@ export interface TestCore extends Disposable {
   readonly core: TritonCore;
   /** Requests that reached a model, oldest first. */
   readonly seen: ModelRequest[];
+  /** Those of `flat` that its script has been played for to the end, cancelled or not. */
+  readonly ended: ModelRequest[];
+  /** Puts a model that cannot start into the repository. */
+  addBroken(): void;
 }
 
-export function testCore(profile: ReleaseProfile = DEFAULT_PROFILE): TestCore {
+/** @param more optional inputs that `flat` has besides: pbtxt, each behind a comma */
+export function testCore(profile: ReleaseProfile = DEFAULT_PROFILE, more = ''): TestCore {
   const repository = mkdtempSync(join(tmpdir(), 'lockstep-http-'));
-  for (const [name, config] of Object.entries({ flat: FLAT, echo: ECHO, half: HALF })) {
+  for (const [name, config] of Object.entries({ flat: FLAT.replace('MORE', more), echo: ECHO, half: HALF })) {
     mkdirSync(join(repository, name, '1'), { recursive: true });
     writeFileSync(join(repository, name, 'config.pbtxt'), config);
   }
   const seen: ModelRequest[] = [];
-  const core = createTritonCore({ repository, profile, faults: new Set(), factory: (config) => () => scripted(config, seen) });
-  return { core, seen, [Symbol.dispose]: () => rmSync(repository, { recursive: true, force: true }) };
+  const ended: ModelRequest[] = [];
+  const factory = (config: ModelConfig) => () => {
+    if (config.name === 'broken') throw new Error('Internal: RuntimeError: no such thing');
+    return scripted(config, seen, ended);
+  };
+  const core = createTritonCore({ repository, profile, faults: new Set(), factory });
+  const addBroken = () => {
+    mkdirSync(join(repository, 'broken', '1'), { recursive: true });
+    writeFileSync(join(repository, 'broken', 'config.pbtxt'), HALF.replace('half', 'broken'));
+  };
+  return { core, seen, ended, addBroken, [Symbol.dispose]: () => rmSync(repository, { recursive: true, force: true }) };
 }
 
-function scripted(config: ModelConfig, seen: ModelRequest[]): Model {
+function scripted(config: ModelConfig, seen: ModelRequest[], ended: ModelRequest[]): Model {
   return {
     execute(request, sender) {
       seen.push(request);
@@ -124,7 +180,7 @@ function scripted(config: ModelConfig, seen: ModelRequest[]): Model {
       const prompt = Buffer.from(first ?? new Uint8Array(0)).toString('utf8');
       const name = Object.keys(SCRIPTS).findLast((key) => prompt.includes(key)) ?? 'one-final';
       if (name === 'raise') throw new Error('scripted raise in execute');
-      setImmediate(() => void play(SCRIPTS[name] ?? [], request, sender));
+      setImmediate(() => void play(SCRIPTS[name] ?? [], request, sender).then(() => ended.push(request)));
     },
   };
 }

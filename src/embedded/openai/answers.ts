@@ -4,7 +4,7 @@
  */
 import type { Usage } from './output-text.ts';
 
-export type FinishReason = 'stop' | 'length';
+export type FinishReason = 'stop' | 'length' | 'tool_calls';
 
 /** What all bodies of one answer share. */
 export interface Envelope {
@@ -32,7 +32,11 @@ function body(envelope: Envelope, choices: readonly object[], object: string, us
 export interface AnswerForm {
   /** First event of a stream, sent before the model has said anything. */
   opening(envelope: Envelope): string | undefined;
-  chunk(envelope: Envelope, text: string, finish: FinishReason | null): string;
+  /** Undefined: nothing is sent for this piece. */
+  chunk(envelope: Envelope, text: string, finish: FinishReason | null): string | undefined;
+  /** Whether this piece is more than may be read; then the model is cancelled and `cut` ends the answer. */
+  overflows?(text: string): boolean;
+  cut?(envelope: Envelope): string;
   usageChunk(envelope: Envelope, usage: Usage): string;
   whole(envelope: Envelope, text: string, finish: FinishReason, usage: Usage | null): string;
 }
@@ -48,11 +52,11 @@ export const COMPLETION: AnswerForm = {
   whole: (envelope, text, finish, usage) => body(envelope, [completionChoice(text, finish)], 'text_completion', usage),
 };
 
-function deltaChunk(envelope: Envelope, delta: object, finish: FinishReason | null): string {
+export function deltaChunk(envelope: Envelope, delta: object, finish: FinishReason | null): string {
   return body(envelope, [{ delta, logprobs: null, finish_reason: finish, index: 0 }], 'chat.completion.chunk', envelope.usage);
 }
 
-function chatWhole(envelope: Envelope, message: object, finish: FinishReason, usage: Usage | null): string {
+export function chatWhole(envelope: Envelope, message: object, finish: FinishReason, usage: Usage | null): string {
   return body(envelope, [{ finish_reason: finish, index: 0, message, logprobs: null }], 'chat.completion', usage);
 }
 

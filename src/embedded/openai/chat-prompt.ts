@@ -8,16 +8,22 @@ import { LockstepError } from '#core/errors/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import { pythonRepr } from '../fastapi/index.ts';
 import { clientError } from './client-error.ts';
-import type { ContentPart, RequestMessage } from './request-schema.ts';
+import type { ChatRequest, ContentPart, RequestMessage } from './request-schema.ts';
 import { ServerFailure } from './server-failure.ts';
 
 export interface PromptOptions {
   /** Whether the BOS text that the template writes stays, though preprocessing adds BOS again. */
   readonly keepBos: boolean;
   readonly contentParts: OpenAiProfile['contentParts']['value'];
+  /** What the template sees as `tools`; undefined where the release, or the request, has none. */
+  readonly tools: ChatRequest['tools'];
 }
 
-export function chatPrompt(tokenizer: Tokenizer, messages: readonly RequestMessage[], { keepBos, contentParts }: PromptOptions): string {
+export function chatPrompt(
+  tokenizer: Tokenizer,
+  messages: readonly RequestMessage[],
+  { keepBos, contentParts, tools }: PromptOptions,
+): string {
   const conversation = messages.map((message) => ({
     role: message.role as ChatMessage['role'],
     content: contentText(message, contentParts),
@@ -25,7 +31,7 @@ export function chatPrompt(tokenizer: Tokenizer, messages: readonly RequestMessa
   let text: string;
   try {
     // The generation prompt is added even after an assistant message.
-    text = tokenizer.applyChatTemplate(conversation, { addGenerationPrompt: true });
+    text = tokenizer.applyChatTemplate(conversation, { addGenerationPrompt: true, variables: { tools: tools?.map(dumped) ?? null } });
   } catch (thrown) {
     if (LockstepError.from(thrown).code !== 'chat-template-missing')
       throw new ServerFailure(thrown instanceof Error ? thrown.message : String(thrown));
@@ -57,4 +63,16 @@ function modelRepr({ type, text, image_url: image }: ContentPart): string {
   // What nobody gave is the schema's default, which is no member of the enumeration.
   const given = detail === undefined ? "'auto'" : `<Detail.${detail}: '${detail}'>`;
   return `ChatCompletionRequestMessageContentPartImage(type=<Type.${type}: '${type}'>, image_url=ImageUrl(url=AnyUrl(${pythonRepr(href)}), detail=${given}))`;
+}
+
+/** A tool as Pydantic's model_dump gives it, in the order of the schema. */
+function dumped({ type, function: { description, name, parameters } }: NonNullable<ChatRequest['tools']>[number]): object {
+  return { type, function: { description: description ?? null, name, parameters: parameters === undefined ? null : plain(parameters) } };
+}
+
+/** JSON as templates take it: objects, lists and numbers. */
+function plain(value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries([...value].map(([key, member]) => [key, plain(member)]));
+  if (Array.isArray(value)) return value.map(plain);
+  return typeof value === 'bigint' ? Number(value) : value;
 }

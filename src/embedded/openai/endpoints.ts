@@ -11,10 +11,11 @@ import { type Generation, streamAnswer, wholeAnswer } from './generation.ts';
 import { ServerFailure } from './server-failure.ts';
 import type { ModelEntry } from './model-table.ts';
 import { validatedBody } from './request-body.ts';
-import type { RequestSchemas } from './request-schema.ts';
+import type { ChatRequest, CompletionRequest, RequestSchemas } from './request-schema.ts';
 import type { FrontEndSettings } from './settings.ts';
 import { retouching } from './retouch.ts';
 import { maxTokens, requestTensors, type SamplingFields } from './tensors.ts';
+import { autoToolChat } from './tools/auto-chat.ts';
 import { uuid1 } from './uuid1.ts';
 import { checkedChat, checkedCompletion, forcedTool, mustReachModel } from './validate.ts';
 
@@ -34,7 +35,7 @@ export async function completions(frontend: Frontend, message: IncomingMessage, 
   const { core, faults, schemas } = frontend;
   const profile = core.profile.openai;
   const request = validatedBody(schemas.completion, message.headers, body);
-  const { model, prompt } = checkedCompletion(frontend.models, request, profile);
+  const { model, prompt } = checkedCompletion(frontend.models, unasked(frontend, request), profile);
   mustReachModel(request, profile, faults);
   const sent = limit(frontend, maxTokens([request.max_tokens], profile));
   const echo =
@@ -47,22 +48,42 @@ export async function completions(frontend: Frontend, message: IncomingMessage, 
 }
 
 export async function chatCompletions(frontend: Frontend, message: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
-  const { core, faults, schemas, tokenizer } = frontend;
+  const { core, faults, schemas, settings, tokenizer } = frontend;
   const profile = core.profile.openai;
   const request = validatedBody(schemas.chat, message.headers, body);
-  const model = checkedChat(frontend.models, request, { hasTokenizer: tokenizer !== undefined, hasParser: false, profile });
+  const hasParser = settings.toolCallParser !== undefined;
+  const model = checkedChat(frontend.models, unasked(frontend, request), { hasTokenizer: tokenizer !== undefined, hasParser, profile });
   mustReachModel(request, profile, faults);
   const keepBos = profile.doubleBos.value || frontend.faults.has('double-bos-templated-prompt');
-  const prompt = chatPrompt(tokenizer as Tokenizer, request.messages, { keepBos, contentParts: profile.contentParts.value });
+  const prompt = chatPrompt(tokenizer as Tokenizer, request.messages, {
+    keepBos,
+    contentParts: profile.contentParts.value,
+    tools: profile.tools.value === 'honoured' ? request.tools : undefined,
+  });
   const tool = profile.tools.value === 'honoured' ? forcedTool(request) : undefined;
   const sent = limit(frontend, maxTokens([request.max_completion_tokens, request.max_tokens], profile));
   const echo = profile.chatExcludesInput.value && model.echoTensor !== undefined ? { tensor: model.echoTensor, exclude: true } : undefined;
   const askForCounts = asksForCounts(frontend);
-  const tensors = requestTensors(heeded(frontend, request), { prompt, maxTokens: sent, echo, guide: tool?.guide, askForCounts, profile });
-  await answer(
-    frontend,
-    { model, tensors, maxTokens: sent, request, form: tool === undefined ? CHAT : toolChat(tool.name), chat: true },
-    response,
+  const tensors = requestTensors(heeded(frontend, request), {
+    prompt,
+    maxTokens: sent,
+    echo,
+    guide: tool?.guide,
+    askForCounts,
+    profile,
+  });
+  await answer(frontend, { model, tensors, maxTokens: sent, request, form: chatForm(frontend, request, tool?.name), chat: true }, response);
+}
+
+/** One tool must be called, or the model chooses, or it is text. */
+function chatForm({ core, settings }: Frontend, request: ChatRequest, tool: string | undefined): AnswerForm {
+  if (tool !== undefined) return toolChat(tool);
+  const { maxToolCallParseBytes, tools } = core.profile.openai;
+  const { tool_choice: choice, tools: given = [] } = request;
+  const chooses = given.length > 0 && (choice === undefined || choice === 'auto');
+  if (tools.value === 'ignored' || settings.toolCallParser === undefined || !chooses) return CHAT;
+  return autoToolChat(
+    maxToolCallParseBytes.value === undefined ? Infinity : (settings.maxToolCallParseBytes ?? maxToolCallParseBytes.value),
   );
 }
 
@@ -71,9 +92,15 @@ function limit(frontend: Frontend, asked: bigint | undefined): bigint | undefine
   return frontend.faults.has('openai-default-max-tokens-16') ? BigInt(frontend.core.profile.openai.defaultMaxTokens.value) : asked;
 }
 
-/** Fault temperature-and-seed-ignored: both are validated, and left out of what is sent. */
-function heeded(frontend: Frontend, request: SamplingFields): SamplingFields {
-  return frontend.faults.has('temperature-and-seed-ignored') ? { ...request, seed: undefined, temperature: undefined } : request;
+/** Fault openai-logprobs-vllm-only: log-probabilities that no such model gives are passed over, as if nobody had asked. */
+function unasked<R extends CompletionRequest | ChatRequest>({ faults }: Frontend, request: R): R {
+  return faults.has('openai-logprobs-vllm-only') ? { ...request, logprobs: undefined, top_logprobs: undefined } : request;
+}
+
+/** Faults temperature-and-seed-ignored and openai-drops-parameters-trtllm: validated, and left out of what is sent. */
+function heeded({ faults }: Frontend, request: SamplingFields): SamplingFields {
+  const sent = faults.has('temperature-and-seed-ignored') ? { ...request, seed: undefined, temperature: undefined } : request;
+  return faults.has('openai-drops-parameters-trtllm') ? { ...sent, stop: undefined } : sent;
 }
 
 /** Fault usage-null-trtllm: the counts are not asked for, as up to 25.10. */
@@ -112,6 +139,7 @@ async function answer(frontend: Frontend, asked: Asked, response: ServerResponse
     doneMarker: !faults.has('sse-client-needs-done'),
     endMarker: !faults.has('no-end-marker-in-sse'),
     opensWithRole: !faults.has('chat-stream-without-role'),
+    cancelOnLeave: core.profile.openai.disconnectCancels.value && !faults.has('openai-disconnect-not-cancelled'),
     alwaysStop: core.profile.openai.finishReasonAlwaysStop.value || faults.has('finish-reason-always-eos'),
   };
   try {

@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { SSE_DONE, sseEvent } from '#wire/protocol/sse.ts';
-import type { CoreInferRequest, CoreInferResponse, TritonCore } from '../core/types.ts';
+import type { CoreInferRequest, CoreInferResponse, InferHandle, TritonCore } from '../core/types.ts';
 import { cutConnection, startStream } from '../fastapi/index.ts';
 import type { AnswerForm, Envelope, FinishReason } from './answers.ts';
 import { inferenceErrorText } from './inference-error.ts';
@@ -25,6 +25,8 @@ export interface Generation {
   readonly endMarker: boolean;
   /** False only under the fault chat-stream-without-role. */
   readonly opensWithRole: boolean;
+  /** Whether a client that goes away stops the model (OpenAiProfile), but for the fault openai-disconnect-not-cancelled. */
+  readonly cancelOnLeave: boolean;
   /** Every answer ends with "stop": what releases do (OpenAiProfile), and the fault finish-reason-always-eos. */
   readonly alwaysStop: boolean;
 }
@@ -35,13 +37,15 @@ interface Item {
 }
 
 /** Throws what the core refuses before it is queued; `onItem` is called once per response after that. */
-function start(generation: Generation, client: ServerResponse, onItem: (item: Item) => void): void {
+function start(generation: Generation, client: ServerResponse, onItem: (item: Item) => void): InferHandle {
   const { core, request } = generation;
   const handle = core.infer(request, (response, final) => onItem({ response, final }), 'internal');
-  if (!core.profile.openai.disconnectCancels.value) return;
-  client.once('close', () => {
-    if (!client.writableFinished) handle.cancel();
-  });
+  if (generation.cancelOnLeave) {
+    client.once('close', () => {
+      if (!client.writableFinished) handle.cancel();
+    });
+  }
+  return handle;
 }
 
 function finishReason(generation: Generation, completionTokens: number | undefined): FinishReason {
@@ -83,7 +87,9 @@ export function streamAnswer(generation: Generation, client: ServerResponse): vo
   let cut = false;
   let prompt: number | undefined;
   let completion = 0;
-  const event = (json: string) => client.write(sseEvent(json));
+  const event = (json: string | undefined) => {
+    if (json !== undefined) client.write(sseEvent(json));
+  };
   const take = (item: Item) => {
     if (cut || client.destroyed) return;
     try {
@@ -94,15 +100,23 @@ export function streamAnswer(generation: Generation, client: ServerResponse): vo
         completion += counts.completion_tokens;
       }
       const text = generation.retouch(outputText(item.response), item.final);
-      event(form.chunk(envelope, text, item.final ? finishReason(generation, prompt === undefined ? undefined : completion) : null));
-      if (item.final) end(generation, client, prompt === undefined ? undefined : usage(prompt, completion));
+      const counted = prompt === undefined ? undefined : usage(prompt, completion);
+      if (form.overflows?.(text) === true) {
+        cut = true;
+        handle.cancel();
+        event(form.cut?.(envelope));
+        end(generation, client, counted);
+        return;
+      }
+      event(form.chunk(envelope, text, item.final ? finishReason(generation, counted?.completion_tokens) : null));
+      if (item.final) end(generation, client, counted);
     } catch (thrown) {
       if (!(thrown instanceof ServerFailure)) throw thrown;
       cut = true;
       cutConnection(client);
     }
   };
-  start(generation, client, take);
+  const handle = start(generation, client, take);
   startStream(client);
   const opening = generation.opensWithRole ? form.opening(envelope) : undefined;
   if (opening === undefined) client.flushHeaders();

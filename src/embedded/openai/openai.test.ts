@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nowNs } from '#core/clock/index.ts';
-import { IDEAL_PROFILE } from '#core/profile/index.ts';
+import { IDEAL_PROFILE, profileOf } from '#core/profile/index.ts';
 import { decodeBytesElements, fp32Values } from '#wire/protocol/tensors.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import type { Listening } from '../http/index.ts';
@@ -269,6 +269,93 @@ describe('streams', () => {
     await using other = await startOpenAiServer({ core: ideal.core, tokenizer, host: '127.0.0.1', port: 0 });
     await leave(other);
     expect(ideal.seen.at(-1)?.isCancelled()).toBe(true);
+  });
+});
+
+// docs/observed.md#openai-front-end-r25-12, Disconnect: in r24.11 and main, single models and ensembles, streamed or not.
+describe('a client that is not there', () => {
+  const chunked = (script: string, stream: boolean) => {
+    const json = JSON.stringify(completion(script, { stream }));
+    return `POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${json.length}\r\n\r\n${json}`;
+  };
+  const connected = async (script: string, stream: boolean, at = server) => {
+    const socket = connect(at.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(chunked(script, stream));
+    return socket;
+  };
+
+  test.each([
+    ['closes', true],
+    ['resets', true],
+    ['closes', false],
+    ['resets', false],
+  ] as const)('%s with stream %j, and the model runs to its end', async (how, stream) => {
+    const before = test_.seen.length;
+    const socket = await connected('slow', stream);
+    await expect.poll(() => test_.seen.length).toBe(before + 1);
+    if (how === 'closes') socket.destroy();
+    else socket.resetAndDestroy();
+    await expect.poll(() => test_.ended).toContain(test_.seen[before]);
+    expect(test_.seen[before]?.isCancelled()).toBe(false);
+  });
+
+  test('says that it has said all, and gets no further event', async () => {
+    const socket = await connected('slow', true);
+    let seen = '';
+    socket.on('data', (data) => (seen += data.toString()));
+    await expect.poll(() => seen).toContain('"text":"A"');
+    socket.end();
+    const request = test_.seen.at(-1);
+    await expect.poll(() => test_.ended).toContain(request);
+    await sleep(20);
+    expect(seen).not.toContain('"text":"C"');
+    expect(seen).not.toContain('[DONE]');
+    expect(request?.isCancelled()).toBe(false);
+  });
+
+  test('reads nothing for a while: the model is not held up, and everything arrives later', async () => {
+    const socket = await connected('flood', true);
+    socket.pause();
+    await expect.poll(() => test_.seen.at(-1)).toBeDefined();
+    const request = test_.seen.at(-1);
+    await expect.poll(() => test_.ended, { timeout: 5000 }).toContain(request);
+    let seen = '';
+    socket.on('data', (data) => (seen += data.toString()));
+    socket.resume();
+    await expect.poll(() => seen.includes('[DONE]'), { timeout: 5000 }).toBe(true);
+    expect([...seen.matchAll(/"text":"(\d+),/g)].map((m) => Number(m[1]))).toEqual(Array.from({ length: 4000 }, (_, i) => i));
+    socket.destroy();
+  });
+});
+
+// docs/observed.md#openai-front-end-by-release, r26.04; what the bodies say is in real-releases.cases.json.
+describe('loads and unloads', () => {
+  const explicit = async (made: TestCore) =>
+    startOpenAiServer({ core: made.core, tokenizer, host: '127.0.0.1', port: 0, settings: { modelControl: 'explicit' } });
+  const ready = async (at: Listening) => (await fetch(`http://127.0.0.1:${at.port}/health/ready`)).status;
+
+  test('a stream in flight runs to its end after the unload, and until then the server is not ready', async () => {
+    using made = testCore(profileOf('openai=r26.04'));
+    await using at = await explicit(made);
+    const streamed = post('/v1/completions', completion('slow', { stream: true }), at);
+    await expect.poll(() => made.seen.length).toBe(1);
+    expect(await post('/v1/models/flat/unload', '', at)).toEqual({ status: 200, body: '{"status":"success","model":"flat"}' });
+    expect(await ready(at)).toBe(400);
+    expect(await post('/v1/completions', completion('one-final'), at)).toEqual({ status: 400, body: '{"detail":"Unknown model: flat"}' });
+    expect((await streamed).body).toContain('[DONE]');
+    await expect.poll(() => ready(at)).toBe(200);
+  });
+
+  test('a model that cannot start is 400, and the server is not ready from then on', async () => {
+    using made = testCore(profileOf('openai=r26.04'));
+    await using at = await explicit(made);
+    expect(await ready(at)).toBe(200);
+    made.addBroken();
+    const { status, body } = await post('/v1/models/broken/load', '', at);
+    expect(status).toBe(400);
+    expect(body).toMatch(/^{"detail":"Failed to load model 'broken': load failed for model 'broken': version 1 is at UNAVAILABLE state: /);
+    expect(await ready(at)).toBe(400);
   });
 });
 

@@ -112,11 +112,12 @@ const functionObject = model('FunctionObject', {
   name: required(str),
   parameters: optional(functionParameters()),
 });
-const tool = model('ChatCompletionTool', { type: required(str), function: required(functionObject) });
-const namedTool = model('ChatCompletionNamedToolChoice', {
-  type: required(str),
-  function: required(model('Function', { name: required(str) })),
-});
+/** Where tools have no effect their type is checked all the same. */
+const tool = (type: Validator<string>) => model('ChatCompletionTool', { type: required(type), function: required(functionObject) });
+const namedTool = (type: Validator<string>) =>
+  model('ChatCompletionNamedToolChoice', { type: required(type), function: required(model('Function', { name: required(str) })) });
+const toolChoice = (type: Validator<string>) =>
+  union<ToolChoice>(oneOf('ChatCompletionToolChoiceOption1', ['none', 'auto', 'required']), namedTool(type));
 export type ToolChoice = 'none' | 'auto' | 'required' | { readonly type: string; readonly function: { readonly name: string } };
 
 /** A model that keeps whatever it is given. */
@@ -173,8 +174,8 @@ const CHAT_FIELDS = {
   stream_options: optional(streamOptions),
   temperature: optional(float({ ge: 0, le: 2 }), 0.7),
   top_p: optional(float({ ge: 0, le: 1 }), 1),
-  tools: optional(list(tool)),
-  tool_choice: optional(union<ToolChoice>(oneOf('ChatCompletionToolChoiceOption1', ['none', 'auto', 'required']), namedTool)),
+  tools: optional(list(tool(str))),
+  tool_choice: optional(toolChoice(str)),
   user: optional(str),
   function_call: optional(
     union<unknown>(oneOf('FunctionCall3', ['none', 'auto']), model('ChatCompletionFunctionCallOption', { name: required(str) })),
@@ -200,13 +201,16 @@ export function requestSchemas(profile: OpenAiProfile): RequestSchemas {
     ...(profile.streamOptions.value === 'unknown' ? ['stream_options'] : []),
     ...(profile.maxCompletionTokens.value ? [] : ['max_completion_tokens']),
   ]);
+  const toolType = oneOf('Type2', ['function']);
+  const typed =
+    profile.tools.value === 'ignored' ? { tools: optional(list(tool(toolType))), tool_choice: optional(toolChoice(toolType)) } : {};
   // Where an empty max_tokens is not sent, the default is the schema's.
   const maxTokens = profile.emptyMaxTokens.value === 'not-sent' ? count(BigInt(profile.defaultMaxTokens.value)) : count();
   const known = <F extends typeof COMPLETION_FIELDS | typeof CHAT_FIELDS>(fields: F): F =>
     Object.fromEntries(Object.entries({ ...fields, max_tokens: maxTokens }).filter(([name]) => !unknown.has(name))) as F;
   return {
     completion: model('CreateCompletionRequest', known(COMPLETION_FIELDS), 'forbid'),
-    chat: model('CreateChatCompletionRequest', known(CHAT_FIELDS), 'forbid'),
+    chat: model('CreateChatCompletionRequest', known({ ...CHAT_FIELDS, ...typed }), 'forbid'),
   };
 }
 

@@ -68,6 +68,7 @@ function wrapped(value: bigint, type: IntegerType): bigint {
 
 /** The same with NumPy 2. */
 function refused(value: bigint, type: IntegerType): bigint {
+  wrapped(value, type);
   if (IN_RANGE[type](value) !== value) throw new ServerFailure(`Python integer ${value} out of bounds for ${type}`);
   return value;
 }
