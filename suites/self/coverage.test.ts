@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { goldenRequests } from '#checks/lab/goldens.ts';
 import { LAWS } from '#checks/laws/index.ts';
-import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { PACKAGE_ROOT, TINY_CHECKPOINT } from '#core/config/index.ts';
 import { FAULTS } from '#embedded/faults/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { ORDINARY_CLAIMS } from './run-suite.ts';
@@ -16,6 +18,15 @@ test('every law has a fault that the suite must find by it', () => {
 test('every fault names laws that there are', () => {
   expect(FAULTS.flatMap((f) => f.caughtBy.filter((id) => !laws.has(id)).map((id) => `${f.id}: ${id}`))).toEqual([]);
   expect(new Set(FAULTS.map((f) => f.id)).size).toBe(FAULTS.length);
+});
+
+test('docs/surface.md names claims that there are', () => {
+  const claims = new Set(ORDINARY_CLAIMS.map(({ id }) => id));
+  const text = readFileSync(join(PACKAGE_ROOT, 'docs/surface.md'), 'utf8');
+  const rows = text.split('\n').filter((line) => line.startsWith('| `'));
+  const named = rows.flatMap((row) => [...(row.split(' | ').at(-1) ?? '').matchAll(/`([\w-]+)`/g)].map(([, claim]) => claim!));
+  expect(named.length).toBeGreaterThan(rows.length - 10);
+  expect([...new Set(named.filter((claim) => !claims.has(claim)))]).toEqual([]);
 });
 
 test('tails that goldens share fill the same blocks of 16 and of 32 behind every beginning', () => {

@@ -11,3 +11,4 @@ export type { Given, Reply } from './reply.ts';
 export { PROBED_ROUTES, SURFACE_OF, type Surface } from './spellings.ts';
 export { LENGTH, type Subject, Subjects } from './subject.ts';
 export type { Word, Words } from './words.ts';
+export { type Cell, cellOf, type Evidence, NOT_ASKED, spelledInputs } from './table.ts';

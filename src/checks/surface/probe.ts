@@ -35,6 +35,7 @@ interface ProbeBase {
 /** Requests that differ in the parameter, and what must be seen of the difference. */
 export interface PairProbe extends ProbeBase {
   readonly kind: 'pair';
+  /** First the one whose effect is shown, then those that it needs. */
   readonly words: readonly Word[];
   /** Prompts per route; 1 when absent. */
   readonly subjects?: number;

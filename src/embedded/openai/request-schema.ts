@@ -190,6 +190,9 @@ const CHAT_FIELDS = {
 
 export type ChatRequest = Model<typeof CHAT_FIELDS>;
 
+/** The fields that some release knows. */
+export const REQUEST_FIELDS = { completions: Object.keys(COMPLETION_FIELDS), chat: Object.keys(CHAT_FIELDS) } as const;
+
 export interface RequestSchemas {
   readonly completion: Validator<CompletionRequest>;
   readonly chat: Validator<ChatRequest>;

@@ -5,6 +5,7 @@ import { differencesPage } from './differences-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { faultsPage } from './faults-page.ts';
 import { jsonPage } from './json-page.ts';
+import { surfacePage } from './surface-page.ts';
 
 /** The pages of docs/ that are made from the code, so that they cannot say something else. */
 export const PAGES: Readonly<Record<string, () => string>> = {
@@ -12,4 +13,5 @@ export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/faults.md': () => faultsPage(FAULTS),
   'docs/differences.md': () => differencesPage(DIFFERENCES),
   'docs/errors.md': () => errorsPage(PACKAGE_ROOT),
+  'docs/surface.md': () => surfacePage(PACKAGE_ROOT),
 };
