@@ -5,6 +5,7 @@ import { batch } from './batch.ts';
 import { Findings } from './findings.ts';
 import { greedy } from './greedy.ts';
 import { runProbe } from './run-probe.ts';
+import { SEQUENCE_CLAIMS } from './sequences.ts';
 import { asked, unservable } from './unservable.ts';
 import { workOf } from './work.ts';
 
@@ -67,4 +68,4 @@ function familyClaim(family: Family): Claim {
   };
 }
 
-export const CLAIMS: readonly Claim[] = [...(Object.keys(FAMILIES) as Family[]).map(familyClaim), greedy, batch];
+export const CLAIMS: readonly Claim[] = [...(Object.keys(FAMILIES) as Family[]).map(familyClaim), greedy, batch, ...SEQUENCE_CLAIMS];

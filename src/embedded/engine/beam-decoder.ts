@@ -13,13 +13,15 @@ export interface BeamPlaces {
   readonly lines: readonly Line[];
   readonly cache: KvCache;
   readonly store: KvStore;
+  /** Requests in the step, this one included. */
+  readonly crowd: () => number;
 }
 
 /** All beams of one request: every step tells all of them as they rank now, whole answers. */
 export function createBeamDecoder(
   request: EngineRequest,
   beams: EngineBeams,
-  { lines: held, cache, store }: BeamPlaces,
+  { lines: held, cache, store, crowd }: BeamPlaces,
   faults: ReadonlySet<string>,
 ): Decoder {
   const { promptIds, stopWords, wantLogits } = request;
@@ -29,6 +31,8 @@ export function createBeamDecoder(
     ...beams,
     endId: faults.has('never-stops-at-eos') ? -1 : request.endId,
     maxTokens: first!.tokens.length - promptIds.length,
+    leavesLogProbs: faults.has('pytorch-logprobs-wrong'),
+    collapses: () => faults.has('beam-diversity-lost-inflight') && crowd() > 1,
     stops: (ids) => stopWords.length > 0 && !faults.has('stop-words-ignored') && endsBehind(promptIds, stopWords, ids),
   });
   let lines = [first!];

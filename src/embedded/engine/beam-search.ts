@@ -7,6 +7,10 @@ export interface BeamSearchOptions extends EngineBeams {
   readonly maxTokens: number;
   /** Whether an answer ends with a stop word. */
   readonly stops: (ids: readonly number[]) => boolean;
+  /** Fault `pytorch-logprobs-wrong`. */
+  readonly leavesLogProbs?: boolean;
+  /** Fault `beam-diversity-lost-inflight`: whether all beams are to grow from the best one in this step. */
+  readonly collapses?: () => boolean;
 }
 
 /** A beam that goes on, and the index of the one it grew from among those of the step before. */
@@ -77,11 +81,12 @@ export class BeamSearch {
     const length = this.#generated + 1;
     const next: LiveBeam[] = [];
     for (const [i, candidate] of candidates.entries()) {
-      if (candidate.id !== endId) next.push(this.#grown(candidate, rowOf(candidate.beam)));
+      if (candidate.id !== endId) next.push(this.#grown(candidate, rowOf(candidate.beam), next.length));
       else if (i < width) this.#end(this.#live[candidate.beam]!, candidate.cumLogProb, length);
       if (next.length === width) break;
     }
     this.#generated = length;
+    if (this.#options.collapses?.() === true) next.fill(next[0]!);
     const stopped = next.filter((beam) => stops(beam.ids));
     for (const beam of stopped) this.#end(beam, beam.cumLogProb, length);
     this.#live = next.filter((beam) => !stopped.includes(beam));
@@ -101,11 +106,13 @@ export class BeamSearch {
       .map(({ beam }) => beam);
   }
 
-  #grown({ beam, id, cumLogProb }: Candidate, row: Float32Array | undefined): LiveBeam {
+  #grown({ beam, id, cumLogProb }: Candidate, row: Float32Array | undefined, place: number): LiveBeam {
     const parent = this.#live[beam]!;
+    // Fault: ids are gathered along the beam, log-probabilities are not.
+    const { logProbs } = this.#options.leavesLogProbs === true ? (this.#live[place] ?? parent) : parent;
     return {
       ids: [...parent.ids, id],
-      logProbs: [...parent.logProbs, cumLogProb - parent.cumLogProb],
+      logProbs: [...logProbs, cumLogProb - parent.cumLogProb],
       logits: row === undefined ? parent.logits : [...parent.logits, row],
       cumLogProb,
       parent: beam,

@@ -1,5 +1,7 @@
 /** Beam search with the real forward pass: what the lines compute is what the ids say. */
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { penalized } from './beam-search.ts';
 import { createLlamaEngine } from './index.ts';
 import { logSumExp } from './shaper.ts';
 import { answer, CHECKPOINT, makeRequest, ORACLE } from './testing.ts';
@@ -142,5 +144,40 @@ test('what a request cost is told in order, its last token at the end only', asy
   }
   expect(cold.steps.at(-1)!.perf).toMatchObject({ blocks: 3, blocksReused: 0 });
   expect(warm.steps.at(-1)!.perf).toMatchObject({ blocks: 3, blocksReused: 2 });
+  await engine.close();
+});
+
+/** A case of docker/checkpoint/oracle/tiny/beams.json: transformers' own search, in float64. */
+interface BeamOracle {
+  readonly promptIds: readonly number[];
+  readonly beamWidth: number;
+  readonly lengthPenalty: number;
+  readonly earlyStopping: boolean;
+  readonly beams: readonly (readonly number[])[];
+  readonly scores: readonly number[];
+  readonly endedByEos: readonly boolean[];
+}
+
+const HUGGING_FACE = JSON.parse(readFileSync(`${CHECKPOINT}/../oracle/tiny/beams.json`, 'utf8')) as {
+  readonly maxTokens: number;
+  readonly cases: readonly BeamOracle[];
+};
+
+test('beams and their scores are those of Hugging Face', async () => {
+  const engine = createLlamaEngine({ checkpoint: CHECKPOINT });
+  const differ: string[] = [];
+  for (const [i, c] of HUGGING_FACE.cases.entries()) {
+    const { beamWidth: width, lengthPenalty, earlyStopping } = c;
+    const beams: EngineBeams = { width, returned: width, lengthPenalty, earlyStopping, diversityRate: 0 };
+    const found = await beamsOf(engine, makeRequest(c.promptIds, { maxTokens: HUGGING_FACE.maxTokens, beams }));
+    if (String(found.map(({ ids }) => ids)) !== String(c.beams))
+      differ.push(`${i} ${width} ${lengthPenalty} ${earlyStopping}\n${found.map(({ ids }) => ids).join('\n')}\n${c.beams.join('\n')}`);
+    else
+      found.forEach(({ ids, cumLogProb }, b) => {
+        const length = ids.length + (c.endedByEos[b]! ? 1 : 0);
+        expect(penalized(cumLogProb, length, lengthPenalty)).toBeCloseTo(c.scores[b]!, 9);
+      });
+  }
+  expect(differ).toEqual([]);
   await engine.close();
 });

@@ -33,16 +33,16 @@ export function followBeams(
   spare: readonly Line[],
   { cache, store, promptLength }: { readonly cache: KvCache; readonly store: KvStore; readonly promptLength: number },
 ): { readonly lines: Line[]; readonly spare: Line[] } {
-  const heirs = new Map<Line, LiveBeam>();
-  for (const beam of live) {
+  const heirs = new Map<Line, number>();
+  for (const [i, beam] of live.entries()) {
     const line = lines[beam.parent]!;
-    if (!heirs.has(line)) heirs.set(line, beam);
+    if (!heirs.has(line)) heirs.set(line, i);
   }
   const free = [...spare, ...lines.filter((line) => !heirs.has(line))];
   const common = promptLength - (promptLength % cache.tokensPerBlock);
-  const next = live.map((beam) => {
+  const next = live.map((beam, i) => {
     const from = lines[beam.parent]!;
-    if (heirs.get(from) === beam) return from;
+    if (heirs.get(from) === i) return from;
     const to = free.pop();
     if (to === undefined) throw new Error('a search keeps more beams than it has lines');
     cache.grow(to.kv, from.computed);

@@ -222,7 +222,12 @@ export class StepScheduler implements Engine {
       const decoder =
         beams === undefined
           ? createSampledDecoder(request, line, seed, faults)
-          : createBeamDecoder(request, beams, { lines: [line, ...this.#forks(request, line)], cache, store }, faults);
+          : createBeamDecoder(
+              request,
+              beams,
+              { lines: [line, ...this.#forks(request, line)], cache, store, crowd: () => this.#active.length },
+              faults,
+            );
       this.#active.push(
         Object.assign(waiting, {
           seed,

@@ -182,4 +182,25 @@ export const ENGINE_FAULTS: readonly Fault[] = [
     thread: issue(BACKEND, 158),
     caughtBy: ['greedy-as-spelled'],
   },
+  {
+    id: 'pytorch-logprobs-wrong',
+    class: 'log-probabilities',
+    mechanism: 'The ids of a beam are gathered along the beams that it grew from, their log-probabilities stay where they were drawn.',
+    thread: issue(TRTLLM, 5136),
+    caughtBy: ['beams-true'],
+  },
+  {
+    id: 'beam-diversity-lost-inflight',
+    class: 'determinism',
+    mechanism: 'While other requests are in the step, all beams grow from the best one, and become equal.',
+    thread: issue(BACKEND, 682),
+    caughtBy: ['beams-unchanged-amid-others'],
+  },
+  {
+    id: 'deterministic-mode-depends-on-message-size',
+    class: 'determinism',
+    mechanism: 'Products of more than four rows at once are rounded to bfloat16: what a prompt computes, an answer does not.',
+    thread: issue('sgl-project/sglang', 34159),
+    caughtBy: ['logits-agree'],
+  },
 ];

@@ -109,7 +109,7 @@ export const MODEL_FAULTS: readonly Fault[] = [
   {
     id: 'beam-width-ignored',
     class: 'parameters',
-    mechanism: 'beam_width is not compared with the engine, so that seven beams are accepted and one is served.',
+    mechanism: 'beam_width is not looked at: seven beams are accepted as well as two, and one is served.',
     thread: issue(TRTLLM, 1574),
     caughtBy: ['error-as-documented'],
   },
