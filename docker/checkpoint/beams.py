@@ -2,10 +2,8 @@
 
     python beams.py
 
-Sixteen prompts of the greedy oracle, every setting of `SETTINGS`. TensorRT-LLM's search was modelled on this one; where
-the two are known to differ (whether a beam may still win once enough have ended, and which beams are cut at the length)
-a case is left out, and how many is said in the header. A case is left out too when two of its scores are closer
-than float32 can tell apart on the wire.
+Sixteen prompts of the greedy oracle, every setting of `SETTINGS`. TensorRT-LLM's search was modelled on this one. A case
+is left out when two of its scores are so close that another order of sums may change their places.
 """
 import json
 from importlib.metadata import version
@@ -38,14 +36,15 @@ class Double:
 
 @torch.inference_mode()
 def search(model, ids, setting):
-    """(answers without EOS and padding, scores), best first."""
+    """Answers without EOS and padding, best first, their scores, and whether EOS ended them."""
     out = model.generate(
         torch.tensor([ids]), attention_mask=torch.ones(1, len(ids), dtype=torch.long), max_new_tokens=MAX_NEW, do_sample=False,
         num_beams=setting["beamWidth"], num_return_sequences=setting["beamWidth"], length_penalty=setting["lengthPenalty"],
         early_stopping=setting["earlyStopping"], eos_token_id=EOS, pad_token_id=PAD, use_cache=False,
         output_scores=True, return_dict_in_generate=True)
     answers = [row[len(ids):].tolist() for row in out.sequences]
-    return [a[:a.index(EOS)] if EOS in a else [t for t in a if t != PAD] for a in answers], out.sequences_scores.tolist(), [EOS in a for a in answers]
+    told = [a[:a.index(EOS)] if EOS in a else [t for t in a if t != PAD] for a in answers]
+    return told, out.sequences_scores.tolist(), [EOS in a for a in answers]
 
 
 def main():

@@ -30,9 +30,15 @@ export interface RawAnswer {
 export const LACKING =
   /unexpected inference input|need to build engine with gather|gather_generation_logits|not supported|exceeds max(imum)? ?_?beam_?width/i;
 
-/** Ends at EOS, whole, without the prompt. */
-export async function askRaw(lab: Lab, ids: readonly number[], maxTokens: number, more: readonly Tensor[]): Promise<RawAnswer> {
+/** Asks for an answer that ends at EOS, comes whole and without the prompt. */
+export type AskRaw = (ids: readonly number[], maxTokens: number, more: readonly Tensor[]) => Promise<RawAnswer>;
+
+export async function withRaw<T>(lab: Lab, work: (ask: AskRaw) => Promise<T>): Promise<T> {
   using client = new PlainGrpc(lab.parts.endpoints.grpc);
+  return await work((ids, maxTokens, more) => ask(lab, client, ids, maxTokens, more));
+}
+
+async function ask(lab: Lab, client: PlainGrpc, ids: readonly number[], maxTokens: number, more: readonly Tensor[]): Promise<RawAnswer> {
   const eos = lab.tokenizer.eosId;
   const inputs = [
     ...(eos === undefined ? [] : [int32('end_id', [1, 1], [eos]), int32('pad_id', [1, 1], [lab.tokenizer.padId ?? eos])]),

@@ -9,7 +9,7 @@ import { settled } from '#checks/lab/settled.ts';
 import { promptIds } from '#checks/routes/prompt.ts';
 import { bool, int32 } from '../protocol/requests.ts';
 import { fp32Tensor, uint64Tensor } from '#wire/protocol/tensors.ts';
-import { askRaw, LACKING, logProbabilityOf, type RawAnswer, type RawReply } from './raw-reply.ts';
+import { type AskRaw, LACKING, logProbabilityOf, type RawAnswer, type RawReply, withRaw } from './raw-reply.ts';
 
 const MAX_TOKENS = 12;
 /** The largest change of a log-probability between honest runs that was measured: bf16 0.15, with cache reuse 0.16 (docs/determinism.md). */
@@ -84,28 +84,29 @@ const beamsTrue: Claim = {
   statement: 'Beams are distinct, best first, filled up with -1, and worth what their ids are worth when computed alone.',
   routes: ['raw'],
   laws: [LAW_BEAMS],
-  async run(lab): Promise<Outcome> {
-    const width = widest(lab);
-    if (width < 2) return notServed(NO_BEAMS);
-    const found = new Found(lab, beamsTrue.id, LAW_BEAMS);
-    let rescored = 0;
-    for (const { name, ids } of draw(lab, 'beams', 6)) {
-      const answer = await askRaw(lab, ids, MAX_TOKENS, [beamWidth(width), flag('return_log_probs')]);
-      const [reply] = found.replies(answer, name) ?? [];
-      if (reply === undefined) continue;
-      found.cases++;
-      const shape = shapeFault(reply, width);
-      if (shape !== undefined) found.fail('shape', `${name}: ${shape}`);
-      for (const [b, beam] of reply.ids.entries()) {
-        const wrong = await worthFault(lab, ids, reply, b);
-        if (wrong === 'not served') continue;
-        rescored += beam.length;
-        if (wrong !== undefined) found.fail('worth', `${name}, beam ${b}: ${wrong}`);
+  run: (lab) =>
+    withRaw(lab, async (askRaw): Promise<Outcome> => {
+      const width = widest(lab);
+      if (width < 2) return notServed(NO_BEAMS);
+      const found = new Found(lab, beamsTrue.id, LAW_BEAMS);
+      let rescored = 0;
+      for (const { name, ids } of draw(lab, 'beams', 3)) {
+        const answer = await askRaw(ids, MAX_TOKENS, [beamWidth(width), flag('return_log_probs')]);
+        const [reply] = found.replies(answer, name) ?? [];
+        if (reply === undefined) continue;
+        found.cases++;
+        const shape = shapeFault(reply, width);
+        if (shape !== undefined) found.fail('shape', `${name}: ${shape}`);
+        for (const [b, beam] of reply.ids.entries()) {
+          const wrong = await worthFault(lab, askRaw, ids, reply, b);
+          if (wrong === 'not served') continue;
+          rescored += beam.length;
+          if (wrong !== undefined) found.fail('worth', `${name}, beam ${b}: ${wrong}`);
+        }
       }
-    }
-    found.notes.push(rescored > 0 ? `${rescored} ids computed again` : 'context logits are not served, so no beam was computed again');
-    return found.outcome(`searches of ${width} beams`);
-  },
+      found.notes.push(rescored > 0 ? `${rescored} ids computed again` : 'context logits are not served, so no beam was computed again');
+      return found.outcome(`searches of ${width} beams`);
+    }),
 };
 
 function shapeFault({ ids, padded, lengths, cumLogProbs }: RawReply, width: number): string | undefined {
@@ -119,9 +120,9 @@ function shapeFault({ ids, padded, lengths, cumLogProbs }: RawReply, width: numb
 }
 
 /** What is wrong with the log-probabilities of beam `b`, if anything. */
-async function worthFault(lab: Lab, prompt: readonly number[], reply: RawReply, b: number): Promise<string | undefined> {
+async function worthFault(lab: Lab, askRaw: AskRaw, prompt: readonly number[], reply: RawReply, b: number): Promise<string | undefined> {
   const beam = reply.ids[b]!;
-  const { replies, error } = await askRaw(lab, [...prompt, ...beam], 1, [flag('return_context_logits')]);
+  const { replies, error } = await askRaw([...prompt, ...beam], 1, [flag('return_context_logits')]);
   const rows = replies[0]?.contextLogits ?? [];
   if (error !== undefined || rows.length === 0) return 'not served';
   const eos = lab.tokenizer.eosId;
@@ -146,32 +147,33 @@ const beamsAmidOthers: Claim = {
   statement: 'Beams are as many and the same when other searches and plain requests run beside them, and so are the plain answers.',
   routes: ['raw'],
   laws: [LAW_AMID],
-  async run(lab): Promise<Outcome> {
-    const width = widest(lab);
-    if (width < 2) return notServed(NO_BEAMS);
-    const found = new Found(lab, beamsAmidOthers.id, LAW_AMID);
-    const exact = lab.policy.id === 'exact';
-    for (const { name, ids } of draw(lab, 'beams-amid', 4)) {
-      const ask = (n: number) => askRaw(lab, ids, MAX_TOKENS, [beamWidth(n)]);
-      const widths = [width, 1, 2];
-      const alone: RawAnswer[] = [];
-      for (const n of widths) alone.push(await ask(n));
-      const amid = await settled(widths.map(ask));
-      for (const [i, n] of widths.entries()) {
-        const [before] = found.replies(alone[i]!, `${name}, ${n} beams alone`) ?? [];
-        const [after] = found.replies(amid[i]!, `${name}, ${n} beams beside others`) ?? [];
-        if (before === undefined || after === undefined) continue;
-        found.cases++;
-        const count = (reply: RawReply) => new Set(reply.ids.map(String)).size;
-        if (count(after) !== count(before))
-          found.fail('fewer', `${name}: ${count(after)} distinct beams of ${n} beside others, ${count(before)} alone`);
-        else if (exact && String(after.ids) !== String(before.ids))
-          found.fail('others', `${name}: other beams of ${n} beside others than alone`);
+  run: (lab) =>
+    withRaw(lab, async (askRaw): Promise<Outcome> => {
+      const width = widest(lab);
+      if (width < 2) return notServed(NO_BEAMS);
+      const found = new Found(lab, beamsAmidOthers.id, LAW_AMID);
+      const exact = lab.policy.id === 'exact';
+      for (const { name, ids } of draw(lab, 'beams-amid', 3)) {
+        const ask = (n: number) => askRaw(ids, MAX_TOKENS, [beamWidth(n)]);
+        const widths = [width, 1, 2];
+        const alone: RawAnswer[] = [];
+        for (const n of widths) alone.push(await ask(n));
+        const amid = await settled(widths.map(ask));
+        for (const [i, n] of widths.entries()) {
+          const [before] = found.replies(alone[i]!, `${name}, ${n} beams alone`) ?? [];
+          const [after] = found.replies(amid[i]!, `${name}, ${n} beams beside others`) ?? [];
+          if (before === undefined || after === undefined) continue;
+          found.cases++;
+          const count = (reply: RawReply) => new Set(reply.ids.map(String)).size;
+          if (count(after) !== count(before))
+            found.fail('fewer', `${name}: ${count(after)} distinct beams of ${n} beside others, ${count(before)} alone`);
+          else if (exact && String(after.ids) !== String(before.ids))
+            found.fail('others', `${name}: other beams of ${n} beside others than alone`);
+        }
       }
-    }
-    if (!exact) found.notes.push('ids are not compared, as they may flip here');
-    return found.outcome('searches repeated amid others');
-  },
+      if (!exact) found.notes.push('ids are not compared, as they may flip here');
+      return found.outcome('searches repeated amid others');
+    }),
 };
 
 const SEQUENCES = 3;
@@ -184,40 +186,41 @@ const sequencesApart: Claim = {
     'Several sequences of one request are sampled apart, repeat with its seed, and come each with its index, the flag on the last.',
   routes: ['raw'],
   laws: ['seed-decides', 'final-flag-once'],
-  async run(lab): Promise<Outcome> {
-    if (!lab.parts.decoupled) return notServed('several sequences are several responses, which needs the decoupled policy');
-    const found = new Found(lab, sequencesApart.id, 'seed-decides');
-    const prompts = draw(lab, 'sequences', 4);
-    let distinct = 0;
-    let repeated = 0;
-    for (const { name, ids } of prompts) {
-      const ask = () =>
-        askRaw(lab, ids, MAX_TOKENS, [
-          int32('num_return_sequences', [1, 1], [SEQUENCES]),
-          int32('runtime_top_k', [1, 1], [50]),
-          fp32Tensor('temperature', [1, 1], [2]),
-          uint64Tensor(lab.profile.models.seedTensor.value, [1, 1], [1000n]),
-        ]);
-      const runs = [found.replies(await ask(), name), found.replies(await ask(), name)];
-      const sorted = runs.map((replies) => replies?.toSorted((a, b) => (a.sequenceIndex ?? -1) - (b.sequenceIndex ?? -1)));
-      if (runs[0] === undefined || sorted[0] === undefined) continue;
-      found.cases++;
-      const indices = sorted[0].map((reply) => reply.sequenceIndex);
-      if (String(indices) !== String(Array.from({ length: SEQUENCES }, (_, i) => i)))
-        found.fail('indices', `${name}: sequence_index of the responses is ${indices.join()}`);
-      const finals = runs[0].map((reply) => reply.final);
-      if (finals.lastIndexOf(false) !== finals.length - 2)
-        found.fail('count', `${name}: the flags of the responses are ${finals.join()}`, 'final-flag-once');
-      distinct += new Set(sorted[0].map((reply) => String(reply.ids))).size;
-      if (String(sorted[0].map((r) => r.ids)) === String(sorted[1]?.map((r) => r.ids))) repeated++;
-    }
-    if (found.cases > 0 && distinct <= found.cases) found.fail('seeds-ignored', `${SEQUENCES} sequences were one answer on every prompt`);
-    // Near ties may turn on a noisy target, but not on every prompt.
-    if (found.cases > 0 && repeated < (lab.policy.id === 'exact' ? found.cases : 1))
-      found.fail('same-seed-differs', `only ${repeated} of ${found.cases} requests gave the same sequences a second time`);
-    found.notes.push(`${distinct} distinct sequences`);
-    return found.outcome(`requests of ${SEQUENCES} sequences`);
-  },
+  run: (lab) =>
+    withRaw(lab, async (askRaw): Promise<Outcome> => {
+      if (!lab.parts.decoupled) return notServed('several sequences are several responses, which needs the decoupled policy');
+      const found = new Found(lab, sequencesApart.id, 'seed-decides');
+      const prompts = draw(lab, 'sequences', 4);
+      let distinct = 0;
+      let repeated = 0;
+      for (const { name, ids } of prompts) {
+        const ask = () =>
+          askRaw(ids, MAX_TOKENS, [
+            int32('num_return_sequences', [1, 1], [SEQUENCES]),
+            int32('runtime_top_k', [1, 1], [50]),
+            fp32Tensor('temperature', [1, 1], [2]),
+            uint64Tensor(lab.profile.models.seedTensor.value, [1, 1], [1000n]),
+          ]);
+        const runs = [found.replies(await ask(), name), found.replies(await ask(), name)];
+        const sorted = runs.map((replies) => replies?.toSorted((a, b) => (a.sequenceIndex ?? -1) - (b.sequenceIndex ?? -1)));
+        if (runs[0] === undefined || sorted[0] === undefined) continue;
+        found.cases++;
+        const indices = sorted[0].map((reply) => reply.sequenceIndex);
+        if (String(indices) !== String(Array.from({ length: SEQUENCES }, (_, i) => i)))
+          found.fail('indices', `${name}: sequence_index of the responses is ${indices.join()}`);
+        const finals = runs[0].map((reply) => reply.final);
+        if (finals.lastIndexOf(false) !== finals.length - 2)
+          found.fail('count', `${name}: the flags of the responses are ${finals.join()}`, 'final-flag-once');
+        distinct += new Set(sorted[0].map((reply) => String(reply.ids))).size;
+        if (String(sorted[0].map((r) => r.ids)) === String(sorted[1]?.map((r) => r.ids))) repeated++;
+      }
+      if (found.cases > 0 && distinct <= found.cases) found.fail('seeds-ignored', `${SEQUENCES} sequences were one answer on every prompt`);
+      // Near ties may turn on a noisy target, but not on every prompt.
+      if (found.cases > 0 && repeated < (lab.policy.id === 'exact' ? found.cases : 1))
+        found.fail('same-seed-differs', `only ${repeated} of ${found.cases} requests gave the same sequences a second time`);
+      found.notes.push(`${distinct} distinct sequences`);
+      return found.outcome(`requests of ${SEQUENCES} sequences`);
+    }),
 };
 
 const LAW_LOGITS = 'logits-agree';
@@ -229,24 +232,25 @@ const logitsAgree: Claim = {
   statement: 'The logits that each token was drawn from are those of one pass over prompt and answer.',
   routes: ['raw'],
   laws: [LAW_LOGITS],
-  async run(lab): Promise<Outcome> {
-    const found = new Found(lab, logitsAgree.id, LAW_LOGITS);
-    let rows = 0;
-    for (const { name, ids } of draw(lab, 'logits', 5)) {
-      const [answer] = found.replies(await askRaw(lab, ids, MAX_TOKENS, [flag('return_generation_logits')]), name) ?? [];
-      const beam = answer?.ids[0];
-      if (answer === undefined || beam === undefined) continue;
-      const again = await askRaw(lab, [...ids, ...beam], 1, [flag('return_context_logits')]);
-      const [whole] = found.replies(again, name) ?? [];
-      if (whole === undefined) continue;
-      found.cases++;
-      const text = rowsFault(lab, ids.length, beam, answer, whole);
-      if (text !== undefined) found.fail('rows-differ', `${name}: ${text}`);
-      rows += beam.length;
-    }
-    found.notes.push(`${rows} rows`);
-    return found.outcome('answers');
-  },
+  run: (lab) =>
+    withRaw(lab, async (askRaw): Promise<Outcome> => {
+      const found = new Found(lab, logitsAgree.id, LAW_LOGITS);
+      let rows = 0;
+      for (const { name, ids } of draw(lab, 'logits', 4)) {
+        const [answer] = found.replies(await askRaw(ids, MAX_TOKENS, [flag('return_generation_logits')]), name) ?? [];
+        const beam = answer?.ids[0];
+        if (answer === undefined || beam === undefined) continue;
+        const again = await askRaw([...ids, ...beam], 1, [flag('return_context_logits')]);
+        const [whole] = found.replies(again, name) ?? [];
+        if (whole === undefined) continue;
+        found.cases++;
+        const text = rowsFault(lab, ids.length, beam, answer, whole);
+        if (text !== undefined) found.fail('rows-differ', `${name}: ${text}`);
+        rows += beam.length;
+      }
+      found.notes.push(`${rows} rows`);
+      return found.outcome('answers');
+    }),
 };
 
 function rowsFault(lab: Lab, promptLength: number, ids: readonly number[], answer: RawReply, whole: RawReply): string | undefined {

@@ -1,7 +1,7 @@
 /** What every engine promises its callers, held by both. */
 import { describe, expect, test } from 'vitest';
 import { createLlamaEngine, createScriptedEngine, type Engine } from './index.ts';
-import { answer, CHECKPOINT, EOS, makeRequest, ORACLE } from './testing.ts';
+import { answer, CHECKPOINT, EOS, makeRequest, ORACLE, WIDTH_4 } from './testing.ts';
 
 const sample = ORACLE.find((one) => one.endedByEos && one.outputIds.length >= 6)!;
 const { promptIds, outputIds } = sample;
@@ -142,6 +142,43 @@ describe.each(engines)('%s', (_, create) => {
     await closed;
     expect(engine.stats()).toMatchObject(idle);
     expect((await answer(engine, long)).error).toBe('The engine is shut down');
+  });
+
+  test.each([
+    { beams: WIDTH_4, told: 4, endId: EOS, maxTokens: 64, finish: 'eos' },
+    { beams: WIDTH_4, told: 4, endId: -1, maxTokens: 9, finish: 'length' },
+    { beams: { ...WIDTH_4, returned: 2 }, told: 2, endId: -1, maxTokens: 9, finish: 'length' },
+    { beams: { ...WIDTH_4, earlyStopping: false, lengthPenalty: 0 }, told: 4, endId: EOS, maxTokens: 5, finish: 'length' },
+  ])('every step of a search tells $told whole answers, and its last one why it ended: $finish', async ({ told, finish, ...asked }) => {
+    const engine = create(4);
+    const { steps, ids } = await answer(engine, makeRequest(promptIds, { ...asked, wantLogProbs: true }));
+    expect(ids).toEqual([]);
+    expect(steps.map(({ beams }) => beams!.length)).toEqual(steps.map(() => told));
+    expect(steps.map((step) => step.finish)).toEqual([...steps.slice(1).map(() => undefined), finish]);
+    for (const [i, { beams }] of steps.entries()) {
+      const longest = Math.max(...beams!.map((beam) => beam.ids.length));
+      expect(longest).toBeLessThanOrEqual(Math.min(i + 1, asked.maxTokens));
+      for (const beam of beams!) {
+        expect(beam.ids).not.toContain(asked.endId);
+        expect(beam.logProbs).toHaveLength(beam.ids.length);
+        // EOS counts and is not told.
+        expect(beam.cumLogProb).toBeLessThanOrEqual(beam.logProbs.reduce((sum, value) => sum + value, 0) + 1e-12);
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(engine.stats()).toMatchObject(idle);
+    await engine.close();
+  });
+
+  test('a cancelled search ends with the beams that it has, and frees all of them', async () => {
+    const engine = create(1);
+    const request = makeRequest(promptIds, { maxTokens: 200, endId: -1, beams: WIDTH_4 });
+    const got = await answer(engine, request, (_step, handle, at) => void (at === 2 && handle.cancel()));
+    expect(got.finish).toBe('cancelled');
+    expect(got.steps.at(-1)!.beams!.map((beam) => beam.ids.length)).toEqual([3, 3, 3, 3]);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(engine.stats()).toMatchObject(idle);
+    await engine.close();
   });
 
   test('log-probabilities come one per id, add up, and only when asked for', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINE_FAULTS } from '../faults/engine.ts';
 import { createLlamaEngine, type Engine } from './index.ts';
-import { type Answer, answer, CHECKPOINT, EOS, makeRequest, ORACLE } from './testing.ts';
+import { type Answer, answer, CHECKPOINT, EOS, makeRequest, ORACLE, WIDTH_4 } from './testing.ts';
 
 const sample = ORACLE.find((one) => one.endedByEos && one.outputIds.length >= 6)!;
 const { promptIds, outputIds } = sample;
@@ -88,6 +88,23 @@ const symptoms: Readonly<Record<string, (engine: Engine) => Promise<boolean>>> =
   'invalid-token-where-eos-held-back': async (engine) =>
     (await ask(engine, { minTokens: outputIds.length + 1 })).ids.some((id) => id >= engine.vocabSize),
   'fixed-length-not-reached': async (engine) => (await ask(engine, { endId: -1, maxTokens: 20 })).ids.length === 19,
+  'pytorch-logprobs-wrong': async (engine) => {
+    const { steps } = await ask(engine, { endId: -1, maxTokens: 20, beams: WIDTH_4 });
+    return steps.at(-1)!.beams!.some(({ logProbs, cumLogProb }) => Math.abs(logProbs.reduce((a, b) => a + b, 0) - cumLogProb) > 0.1);
+  },
+  'beam-diversity-lost-inflight': async (engine) => {
+    const distinct = (got: Answer) => new Set(got.steps.at(-1)!.beams!.map(({ ids }) => String(ids))).size;
+    const search = () => ask(engine, { endId: -1, maxTokens: 20, beams: WIDTH_4 });
+    expect(distinct(await search())).toBe(4);
+    return distinct((await together(2, search))[0]!) === 1;
+  },
+  'deterministic-mode-depends-on-message-size': async (engine) => {
+    const { ids, steps } = await ask(engine, { wantLogits: true });
+    const whole = await answer(engine, makeRequest([...promptIds, ...ids], { maxTokens: 1, wantContextLogits: true }));
+    const drawn = steps[2]!.logits[0]!;
+    const passed = whole.steps[0]!.contextLogits!.subarray((promptIds.length + 1) * 512);
+    return drawn.some((logit, id) => Math.abs(logit - passed[id]!) > 1e-3);
+  },
   'first-token-logits-in-context': async (engine) => {
     const rows = (await ask(engine, { wantLogits: true })).steps.flatMap((step) => step.logits);
     expect(rows).toHaveLength(outputIds.length + 1);

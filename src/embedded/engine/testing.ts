@@ -1,6 +1,6 @@
 /** For the tests of this folder: requests with everything neutral, runs to the end, the committed oracle. */
 import { readFileSync } from 'node:fs';
-import type { Engine, EngineFinish, EngineHandle, EngineRequest, EngineStep } from './types.ts';
+import type { Engine, EngineBeams, EngineFinish, EngineHandle, EngineRequest, EngineStep } from './types.ts';
 
 const CHECKPOINTS = new URL('../../../docker/checkpoint/', import.meta.url).pathname;
 export const CHECKPOINT = `${CHECKPOINTS}tiny`;
@@ -24,6 +24,9 @@ export function oracleOf(name: string): { readonly checkpoint: string; readonly 
 }
 
 export const ORACLE = oracleOf('tiny').cases;
+
+/** Four beams of settings that leave nothing to chance. */
+export const WIDTH_4: EngineBeams = { width: 4, returned: 4, lengthPenalty: 1, earlyStopping: true, diversityRate: 0 };
 
 export function makeRequest(promptIds: readonly number[], changes: Partial<EngineRequest> = {}): EngineRequest {
   return {

@@ -125,3 +125,70 @@ describe('a batch', () => {
     expect(finals(messages)).toEqual([false, true]);
   });
 });
+
+describe('beams', () => {
+  const COLOURS = '<|user|>Name three colours.<|assistant|>';
+  const width = (n: number) => int32Tensor('beam_width', [1, 1], [n]);
+  const EXCLUDED = boolTensor('exclude_input_in_output', [1, 1], [true]);
+
+  test('whole: [1,beams,n] padded with -1 to the longest, lengths [1,beams], the prompt before each unless excluded', async () => {
+    const [m] = await lab.stream(raw([0, 45, 74, 81, 322], 24, [END, width(3), EXCLUDED, boolTensor('return_log_probs', [1, 1], [true])]));
+    const lengths = outputOf(m!, 'sequence_length') as number[];
+    const longest = Math.max(...lengths);
+    expect(m!.final).toBe(true);
+    expect(m!.outputs['sequence_length']?.[1]).toBe('1,3');
+    expect(m!.outputs['output_ids']?.[1]).toBe(`1,3,${longest}`);
+    expect(m!.outputs['output_log_probs']?.[1]).toBe(`1,3,${longest}`);
+    expect(m!.outputs['cum_log_probs']?.[1]).toBe('1,3');
+    expect(new Set(lengths).size).toBeGreaterThan(1);
+    const ids = outputOf(m!, 'output_ids') as number[];
+    lengths.forEach((length, b) => {
+      const row = ids.slice(b * longest, (b + 1) * longest);
+      expect(row.map((id) => id === -1)).toEqual(row.map((_, i) => i >= length));
+    });
+    const [full] = await lab.stream(raw([0, 45, 74, 81, 322], 24, [END, width(3)]));
+    expect(outputOf(full!, 'sequence_length')).toEqual(lengths.map((length) => length + 5));
+    expect((outputOf(full!, 'output_ids') as number[]).slice(longest + 5, longest + 10)).toEqual([0, 45, 74, 81, 322]);
+  });
+
+  test('streamed: every response covers all beams as they rank now, lengths of what it holds, the flag on the last', async () => {
+    const messages = await lab.stream(raw(PROMPT, 6, [STREAMING, width(2)], { parameters: EMPTY_FINAL }));
+    expect(finals(messages)).toEqual([...Array<boolean>(5).fill(false), true]);
+    expect(messages.map((m) => m.outputs['output_ids']?.[1])).toEqual(Array(6).fill('1,2,1'));
+    expect(messages.map((m) => outputOf(m, 'sequence_length'))).toEqual(Array(6).fill([1, 1]));
+    const [whole] = await lab.stream(raw(PROMPT, 6, [width(2), EXCLUDED]));
+    expect(outputOf(messages.at(-1)!, 'output_ids')).toEqual([5, 11].map((i) => outputOf(whole!, 'output_ids')[i]));
+  });
+
+  test('through the ensemble: one text per beam', async () => {
+    const [m] = await lab.stream(ensemble(COLOURS, 24, [width(3), EXCLUDED]));
+    expect(m!.outputs['text_output']?.[1]).toBe('3');
+    const texts = outputOf(m!, 'text_output');
+    expect(new Set(texts).size).toBe(3);
+    const streamed = await lab.stream(ensemble(COLOURS, 24, [width(3), stream]));
+    expect(streamed.every((one) => one.error === '' && one.outputs['text_output']?.[1] === '3')).toBe(true);
+  });
+
+  test('num_return_sequences tells so many of the beams, with an index that says nothing', async () => {
+    const [all] = await lab.stream(raw(PROMPT, 6, [width(4), EXCLUDED]));
+    const two = await lab.stream(raw(PROMPT, 6, [width(4), sequences(2), EXCLUDED]));
+    expect(two).toHaveLength(1);
+    expect(outputOf(two[0]!, 'output_ids')).toEqual(outputOf(all!, 'output_ids').slice(0, 12));
+    expect(outputOf(two[0]!, 'sequence_index')).toEqual([0]);
+  });
+});
+
+test('context logits are [1,prompt,vocabulary], generation logits of beams [1,beams,n,vocabulary], measurements [1,1]', async () => {
+  const asked = ['return_context_logits', 'return_generation_logits', 'return_perf_metrics'].map((name) =>
+    boolTensor(name, [1, 1], [true]),
+  );
+  const [m] = await lab.stream(raw(PROMPT, 3, [int32Tensor('beam_width', [1, 1], [2]), ...asked]));
+  const shape = (name: string) => m!.outputs[name]?.slice(0, 2).join(' ');
+  expect(shape('context_logits')).toBe('FP32 1,5,512');
+  expect(shape('generation_logits')).toBe('FP32 1,2,3,512');
+  for (const name of ['kv_cache_alloc_new_blocks', 'kv_cache_reused_blocks', 'kv_cache_alloc_total_blocks', 'total_draft_tokens']) {
+    expect(shape(name)).toBe('INT32 1,1');
+  }
+  for (const name of ['arrival', 'first_scheduled', 'first_token', 'last_token']) expect(shape(`${name}_time_ns`)).toBe('INT64 1,1');
+  expect(shape('acceptance_rate')).toBe('FP32 1,1');
+});
