@@ -4,7 +4,7 @@ import { zeroDivergenceBound, clopperPearsonUpper } from '#core/stats/index.ts';
 import { type Claim, type Outcome } from '#checks/lab/claim.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
-import { notServed, structural } from '#checks/lab/outcome.ts';
+import { lacking, notServed, structural } from '#checks/lab/outcome.ts';
 import { withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { askHealth } from '#targets/external/index.ts';
@@ -120,6 +120,8 @@ async function runOn(provided: ProvidedRun, c: Claim, signal: AbortSignal): Prom
   } catch (thrown) {
     signal.throwIfAborted();
     const health = await healthOfTarget(provided);
+    const lacks = lacking(thrown);
+    if (health.alive && lacks !== undefined) return lacks;
     if (health.alive) throw thrown;
     death = health.detail;
     const text =

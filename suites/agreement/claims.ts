@@ -8,6 +8,7 @@ import { requestOf } from '#checks/lab/plan.ts';
 import { law, servesCounts } from '#checks/laws/index.ts';
 import type { Mode, Request, RouteId } from '#core/request/index.ts';
 import { blsIsEnsemble } from './bls-and-ensemble.ts';
+import { llmapiByItself } from './llmapi-by-itself.ts';
 import { openAiStopWords } from './openai-stop-words.ts';
 import { stopWordsAlike } from './stop-words.ts';
 
@@ -146,4 +147,4 @@ const layerClaims: readonly Claim[] = LAYERS.map((l) => ({
   },
 }));
 
-export const CLAIMS: readonly Claim[] = [...textClaims, ...layerClaims, blsIsEnsemble, stopWordsAlike, openAiStopWords];
+export const CLAIMS: readonly Claim[] = [...textClaims, ...layerClaims, blsIsEnsemble, stopWordsAlike, openAiStopWords, llmapiByItself];

@@ -126,8 +126,10 @@ const order: Claim = {
   routes: ['raw', 'ensemble'],
   laws: ['same-ids', 'same-text'],
   async run(lab): Promise<Outcome> {
+    const routes = lab.served(['raw', 'ensemble']);
+    if (routes.length === 0) return notServed(lab.parts.notServed.get('raw')!);
     const cases: Compared[] = [];
-    for (const route of lab.served(['raw', 'ensemble'])) {
+    for (const route of routes) {
       const asked = requests(lab, 'order', 12);
       const truths = new Map(await inParallel(asked, 1, async (r) => [r.id, await lab.truthOn(r, route)] as const));
       for (const request of lab.plan.rng(`order-${route}`).shuffle(asked)) {

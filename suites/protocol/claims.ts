@@ -89,39 +89,44 @@ function ofNvidia(row: HttpCase): HttpCase {
 
 /** The tables were observed on decoupled repositories. */
 const needsStreams = (lab: Lab): string | undefined => (lab.parts.decoupled ? undefined : NOT_DECOUPLED);
+/** Most rows ask the engine, the ensemble or one of its steps: nothing is left of a table without them. */
+const needsModels = (lab: Lab): string | undefined => lab.parts.notServed.get('raw') ?? lab.parts.notServed.get('ensemble');
+const needsStock = (lab: Lab): string | undefined => needsModels(lab) ?? needsStreams(lab);
 
 /** Both models with a BLS in them are asked, each by its name. */
 const noBls = (lab: Lab): string | undefined => lab.parts.notServed.get('bls') ?? lab.parts.notServed.get('bls-accumulate');
 
 export const CLAIMS: readonly Claim[] = [
   tableClaim({
-    unless: needsStreams,
+    unless: needsStock,
     id: 'grpc-server-rpcs',
     statement: 'Health, metadata, configuration, statistics, index and settings answer over gRPC as a real core does.',
     cases: SERVER_RPCS,
     check: rpc,
   }),
   tableClaim({
-    unless: needsStreams,
+    unless: needsStock,
     id: 'grpc-infer-errors',
     statement: 'A wrong ModelInfer request gets the code and the text of a real core.',
     cases: INFER_ERRORS,
     check: rpc,
   }),
   tableClaim({
+    unless: needsModels,
     id: 'preprocessing-tensors',
     statement: 'preprocessing gives the tensors that the stock model was seen to give.',
     cases: PREPROCESSING,
     check: tensors,
   }),
   tableClaim({
+    unless: needsModels,
     id: 'postprocessing-texts',
     statement: 'postprocessing gives the texts that the stock model was seen to give: cut by length, without control tokens, one per beam.',
     cases: POSTPROCESSING,
     check: tensors,
   }),
   tableClaim({
-    unless: needsStreams,
+    unless: needsStock,
     id: 'grpc-stream-framing',
     statement: 'ModelStreamInfer frames answers, ends and errors as real servers were seen to.',
     cases: GRPC_STREAMS,
@@ -149,28 +154,28 @@ export const CLAIMS: readonly Claim[] = [
     check: (c, lab) => stream({ ...c, requests: c.requests.map((r) => ({ ...r, model: lab.parts.models.llmapi })) }, lab),
   }),
   tableClaim({
-    unless: needsStreams,
+    unless: needsStock,
     id: 'http-routes',
     statement: 'Every HTTP route answers with the status and body of a real front end.',
     cases: ROUTES,
     check: (c, lab) => exchange(c, lab),
   }),
   tableClaim({
-    unless: needsStreams,
+    unless: needsStock,
     id: 'http-infer',
     statement: 'infer over HTTP answers, and refuses, as a real front end does.',
     cases: INFER,
     check: (c, lab) => exchange(c, lab),
   }),
   tableClaim({
-    unless: needsStreams,
+    unless: needsStock,
     id: 'http-generate',
     statement: 'generate maps keys to tensors, and refuses, as a real front end does.',
     cases: GENERATES,
     check: (c, lab) => exchange(c, lab),
   }),
   tableClaim({
-    unless: needsStreams,
+    unless: needsStock,
     id: 'http-generate-stream',
     statement: 'generate_stream frames its events as a real front end does.',
     cases: SSE_STREAMS,

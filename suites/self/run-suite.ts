@@ -1,6 +1,6 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import type { Budget } from '#checks/lab/lab.ts';
-import { structural } from '#checks/lab/outcome.ts';
+import { lacking, structural } from '#checks/lab/outcome.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 import { MODEL_REPOSITORY, PACKAGE_ROOT, type RunConfig, defaultSettings, toRunConfig } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
@@ -119,6 +119,8 @@ async function runClaim(run: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await run();
   } catch (thrown) {
+    const lacks = lacking(thrown);
+    if (lacks !== undefined) return lacks;
     const { code, message } = LockstepError.from(thrown);
     return structural(0, '', [{ law: LAW_OF_ERROR[code] ?? '', code, text: message }]);
   }

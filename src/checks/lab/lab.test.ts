@@ -14,6 +14,7 @@ import { compared } from './compared.ts';
 import { forgiven, judged } from './judged.ts';
 import { type Lab, inParallel } from './lab.ts';
 import { makeLab } from './make-lab.ts';
+import { lacking } from './outcome.ts';
 
 let server: EmbeddedServer & AsyncDisposable;
 const labs: AsyncDisposable[] = [];
@@ -162,5 +163,30 @@ describe('work in parallel', () => {
     });
     await expect(work).rejects.toThrow('first');
     expect(ended).toEqual([2]);
+  });
+});
+
+/** Upstream's own repository for the LLM API: one model, which has the engine's name. */
+function llmApiOnly(): { readonly path: string } & Disposable {
+  const folder = mkdtempSync(join(tmpdir(), 'lockstep-lab-'));
+  const path = join(folder, 'models');
+  cpSync(join(MODEL_REPOSITORY, 'llmapi'), join(path, 'tensorrt_llm'), { recursive: true });
+  symlinkSync(join(MODEL_REPOSITORY, '..', 'checkpoint'), join(folder, 'checkpoint'));
+  const config = join(path, 'tensorrt_llm', 'config.pbtxt');
+  writeFileSync(config, readFileSync(config, 'utf8').replace('name: "llmapi"', 'name: "tensorrt_llm"'));
+  return { path, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+describe("a repository with the LLM API's model alone", () => {
+  test('is known by its inputs, streams, and has no raw route under the name of the engine', async () => {
+    using repository = llmApiOnly();
+    await using only = await serverOf({ repository: repository.path });
+    const lab = await labUnder({}, only);
+    expect(lab.parts.models.llmapi).toBe('tensorrt_llm');
+    expect(lab.served(['raw', 'ensemble', 'llmapi'])).toEqual(['llmapi']);
+    expect(lab.modes).toEqual(['stream', 'unary']);
+    expect((await lab.observe(REQUEST, 'llmapi', 'stream')).finishReasons.map((f) => f.reason)).toEqual(['length']);
+    const thrown = await lab.truth(REQUEST).catch((error: unknown) => error);
+    expect(lacking(thrown)?.notServed).toBe("tensorrt_llm is the LLM API's model here, which shows no ids");
   });
 });

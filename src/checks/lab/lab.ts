@@ -144,11 +144,14 @@ export class Lab {
    * Runs one case now, and then looks at the process behind the reply: real servers crash on ordinary requests, and
    * stay "ready" with a dead Python stub. Never throws for what the server answered.
    *
-   * Errors: `server-died`; what the claim's signal was aborted with.
+   * Errors: `route-not-served`, `server-died`; what the claim's signal was aborted with.
    */
   async run(c: Case, options: Partial<RunOptions> = {}): Promise<Transcript> {
     const { signal } = this;
     signal?.throwIfAborted();
+    const lacks = this.parts.notServed.get(c.route);
+    if (lacks !== undefined)
+      throw new LockstepError('route-not-served', lacks, { hint: 'Give the target the model of this route, or leave the claim out.' });
     const deadlineMs = this.#hung.has(c.route) ? Math.min(AFTER_HANG_MS, this.parts.deadlineMs) : this.parts.deadlineMs;
     const t = await ROUTES[c.route].run(c, this.#context, { deadlineMs, signal, ...options });
     if (t.ending === 'deadline') this.#hung.add(c.route);

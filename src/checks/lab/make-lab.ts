@@ -52,9 +52,11 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
   if (endpoints.openai === undefined)
     for (const route of ['openai-completions', 'openai-chat'] as const) notServed.set(route, 'the target has no OpenAI front end');
   const raw = notServed.has('raw') ? undefined : await clients.grpc.modelConfig('tensorrt_llm', '', { deadlineMs: 5000 });
+  // Where the LLM API's model is all there is, it says whether anything streams.
+  const engine = raw ?? (ownLlmapi === undefined ? undefined : await clients.grpc.modelConfig(ownLlmapi, '', { deadlineMs: 5000 }));
   const lab = new Lab({
     models: { ...STOCK_MODELS, ...ownBls, ...(ownLlmapi === undefined ? {} : { llmapi: ownLlmapi }) },
-    decoupled: raw?.model_transaction_policy?.decoupled === true,
+    decoupled: engine?.model_transaction_policy?.decoupled === true,
     rawParameters: Object.fromEntries(Object.entries(raw?.parameters ?? {}).map(([key, value]) => [key, value.string_value])),
     endpoints,
     clients,

@@ -1,3 +1,4 @@
+import { LockstepError } from '#core/errors/index.ts';
 import type { Failure } from './result.ts';
 import type { Outcome } from './claim.ts';
 
@@ -11,4 +12,10 @@ export const NOT_DECOUPLED = 'the repository is not decoupled, so nothing stream
 
 export function notServed(reason: string): Outcome {
   return { n: 0, k: 0, unit: '', rate: false, failures: [], notServed: reason };
+}
+
+/** What `route-not-served`, the error of a lab that is asked for a route which the target does not have, makes of a claim. */
+export function lacking(thrown: unknown): Outcome | undefined {
+  const { code, message } = LockstepError.from(thrown);
+  return code === 'route-not-served' ? notServed(message.replace(`[${code}] `, '')) : undefined;
 }
