@@ -162,13 +162,16 @@ export const GAPS: readonly Gap[] = [
   {
     id: 'cut-character-lost',
     law: deltasEqualWhole.id,
-    routes: TORCH_ROUTES,
+    routes: [...TORCH_ROUTES, ...OPENAI_ROUTES],
     mode: 'stream',
     axis: 'models',
     releases: ['1.0', '1.1', '1.2', '1.x'],
     deviation: 'A stream that ends inside a character shows nothing of it, where the whole answer has U+FFFD.',
     thread: 'docs/observed.md#torch-path',
-    listed: (profile) => !profile.models.torch.streamShowsCutCharacter.value,
+    // OpenAI routes have the PyTorch back end behind them where trtllm-serve speaks.
+    listed: (profile, route) =>
+      !profile.models.torch.streamShowsCutCharacter.value &&
+      (route === undefined || TORCH_ROUTES.includes(route) || servesTrtllm(route, profile)),
     shows: (t, { truth, tokenizer }) => answered(t) && truth !== undefined && certainText(tokenizer, truth) !== truth.text,
     explains: (t, _violation, { truth, tokenizer }) => truth !== undefined && t.text === certainText(tokenizer, truth),
   },

@@ -10,39 +10,23 @@ const hasStopWords = (t: Transcript): boolean => (t.case.request.limits.stopWord
 const shownText = (t: Transcript, { truth, tokenizer, profile }: LawContext): string | undefined =>
   truth && streamedText(truth, t.case.request, tokenizer, profile);
 
-function textGap(id: string, deviation: string, stopped: boolean, listed: Gap['listed']): Gap {
-  return {
-    id,
+/** JSON events of a stream: all but the end marker. */
+const jsonEvents = (t: Transcript): number => t.events - countFlag(t, FLAG.done);
+
+export const TRTLLM_SERVE_GAPS: readonly Gap[] = [
+  {
+    id: 'stop-string-leaks',
     law: 'deltas-equal-whole',
     routes: OPENAI_ROUTES,
     mode: 'stream',
     axis: 'openai',
     releases: BOTH,
-    deviation,
+    deviation: 'What a stop string of several tokens begins with was shown before the string was known.',
     thread: PAGE,
-    listed: (profile) => profile.openai.trtllmServe !== undefined && listed(profile),
-    shows: (t, context) =>
-      answered(t) && context.truth !== undefined && hasStopWords(t) === stopped && shownText(t, context) !== context.truth.text,
-    explains: (t, _violation, context) => hasStopWords(t) === stopped && t.text === shownText(t, context),
-  };
-}
-
-/** JSON events of a stream: all but the end marker. */
-const jsonEvents = (t: Transcript): number => t.events - countFlag(t, FLAG.done);
-
-export const TRTLLM_SERVE_GAPS: readonly Gap[] = [
-  textGap(
-    'cut-character-never-comes',
-    'Bytes of a character that the end of the answer cut off never come; the whole answer shows them as U+FFFD.',
-    false,
-    (profile) => !profile.models.torch.streamShowsCutCharacter.value,
-  ),
-  textGap(
-    'stop-string-leaks',
-    'What a stop string of several tokens begins with was shown before the string was known.',
-    true,
-    (profile) => !profile.models.torch.streamHoldsBackStopStrings.value,
-  ),
+    listed: ({ openai, models }) => openai.trtllmServe !== undefined && !models.torch.streamHoldsBackStopStrings.value,
+    shows: (t, context) => answered(t) && hasStopWords(t) && shownText(t, context) !== context.truth?.text,
+    explains: (t, _violation, context) => hasStopWords(t) && t.text === shownText(t, context),
+  },
   {
     id: 'id-per-chunk',
     law: 'request-id-echoed',

@@ -57,7 +57,7 @@ export function servedAnswer(answer: Answer, request: Request, tokenizer: Tokeni
 }
 
 /**
- * The text that a stream of this release shows of the accepted answer: bytes of a character that the end cut off never
+ * The text that a stream of this release shows of the accepted answer, made as Hugging Face's DecodeStream makes it: bytes of a character that the end cut off never
  * come, and what was shown of a stop phrase before it was known for one stays.
  */
 export function streamedText(truth: Answer, request: Request, tokenizer: Tokenizer, { models }: ReleaseProfile): string {
