@@ -1,6 +1,6 @@
 /** `lockstep check`: the claims, through vitest, with the project's own reporter. */
 import { createVitest } from 'vitest/node';
-import { PACKAGE_ROOT, resolveSettings, RUN_VARIABLE, toRunConfig, toRunVariable } from '#core/config/index.ts';
+import { PACKAGE_ROOT, resolveSettings, RUN_VARIABLE, TINY_CHECKPOINT, toRunConfig, toRunVariable } from '#core/config/index.ts';
 import type { RunConfig } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { assertWritable } from '#core/files/index.ts';
@@ -16,7 +16,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 export async function check(context: CommandContext): Promise<number> {
   const { flags, env, cwd, signal } = context;
   const config = toRunConfig(await resolveSettings({ command: 'check', flags: flags.layer, env, cwd }), cwd);
-  await refuseFaults(config.faults, config.profile);
+  await refuseFaults(config.faults, config.profile, config.checkpoint ?? TINY_CHECKPOINT);
   for (const path of [config.json, config.junit]) if (path !== undefined) assertWritable(path);
   const report = await runSuites(config, flags.positionals, signal);
   if (signal.aborted || report?.outcome === 'interrupted') return EXIT.interrupted;

@@ -1,5 +1,5 @@
 /** The embedded server's fault catalogue, as far as commands need it. */
-import { nearest } from '#core/config/index.ts';
+import { TINY_CHECKPOINT, nearest } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { profileIncludes } from '#core/profile/index.ts';
 import type { Fault } from '#embedded/faults/types.ts';
@@ -12,8 +12,11 @@ export async function listFaults(): Promise<readonly Fault[]> {
   return module.FAULTS;
 }
 
-/** Errors: `fault-unknown`, with the nearest id that exists; `fault-hidden` for one that the profile has as its known gap. */
-export async function refuseFaults(ids: readonly string[], profile: string): Promise<void> {
+/**
+ * Errors: `fault-unknown`, with the nearest id that exists; `fault-hidden` for one that the profile has as its known gap, or
+ * that breaks nothing on the checkpoint that is served.
+ */
+export async function refuseFaults(ids: readonly string[], profile: string, checkpoint: string): Promise<void> {
   if (ids.length === 0) return;
   const known = new Map((await listFaults()).map((fault) => [fault.id, fault]));
   for (const id of ids) {
@@ -29,6 +32,11 @@ export async function refuseFaults(ids: readonly string[], profile: string): Pro
         hint: `Add --profile ${fault.profile}.`,
       });
     }
+    if (fault.checkpoint !== undefined && checkpoint === TINY_CHECKPOINT) {
+      throw new LockstepError('fault-hidden', `${id} changes nothing on the tiny checkpoint, whose tokenizer has nothing of the kind`, {
+        hint: `Add --checkpoint docker/checkpoint/${fault.checkpoint}.`,
+      });
+    }
   }
 }
 
@@ -39,7 +47,7 @@ export function formatFaults(faults: readonly Fault[]): string {
       group,
       ...members.map(
         (fault) =>
-          `  ${fault.id}\n      ${fault.mechanism}\n      caught by ${fault.caughtBy.join(', ')}${fault.profile === undefined ? '' : `, with --profile ${fault.profile}`}   ${fault.thread}`,
+          `  ${fault.id}\n      ${fault.mechanism}\n      caught by ${fault.caughtBy.join(', ')}${fault.profile === undefined ? '' : `, with --profile ${fault.profile}`}${fault.checkpoint === undefined ? '' : `, with --checkpoint docker/checkpoint/${fault.checkpoint}`}   ${fault.thread}`,
       ),
     ].join('\n'),
   );

@@ -1,5 +1,5 @@
 /** `lockstep goldens record|verify|update|list`. */
-import { nearest, resolveSettings, toRunConfig } from '#core/config/index.ts';
+import { TINY_CHECKPOINT, nearest, resolveSettings, toRunConfig } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { CommandContext } from './command.ts';
 import { refuseFaults } from './faults.ts';
@@ -12,9 +12,10 @@ export async function goldens(context: CommandContext): Promise<number> {
   const [word, ...filters] = flags.positionals;
   const action = actionOf(word);
   const settings = await resolveSettings({ command: 'goldens', flags: flags.layer, env, cwd });
-  await refuseFaults(settings.fault, settings.profile);
+  const config = toRunConfig(settings, cwd);
+  await refuseFaults(config.faults, config.profile, config.checkpoint ?? TINY_CHECKPOINT);
   const { code } = await runGoldens(action, {
-    config: toRunConfig(settings, cwd),
+    config,
     filters: [...settings.filter, ...filters],
     signal,
     out: terminal.out,

@@ -18,8 +18,8 @@ export async function serve({ flags, env, cwd, signal, terminal }: CommandContex
     terminal.out(formatFaults(await listFaults()));
     return EXIT.held;
   }
-  await refuseFaults(settings.fault, settings.profile);
   const checkpoint = resolve(cwd, settings.checkpoint ?? TINY_CHECKPOINT);
+  await refuseFaults(settings.fault, settings.profile, checkpoint);
   await using target = await startEmbeddedTarget({
     server: {
       ...EMBEDDED_DEFAULTS,

@@ -1,6 +1,6 @@
 import type { Outcome } from '#checks/lab/claim.ts';
 import { structural } from '#checks/lab/outcome.ts';
-import { FAULTS_VARIABLE, resolveSettings } from '#core/config/index.ts';
+import { FAULTS_VARIABLE, SPM_CHECKPOINT, TINY_CHECKPOINT, resolveSettings } from '#core/config/index.ts';
 import { rngFrom } from '#core/seed/index.ts';
 import { FAULTS, type Fault } from '#embedded/faults/index.ts';
 import { claim } from '#report/claim.ts';
@@ -44,7 +44,11 @@ async function find(fault: Fault, signal: AbortSignal): Promise<Outcome> {
   const named = (f: { readonly law: string; readonly code: string }) => f.law === law && f.code !== 'not-exercised';
   const claims = ALL_FAULTS ? ORDINARY_CLAIMS : ORDINARY_CLAIMS.toSorted((a, b) => +b.laws.includes(law) - +a.laws.includes(law));
   const { outcomes, failures } = await runSuite(
-    { faults: [fault.id], profile: fault.profile ?? 'default' },
+    {
+      faults: [fault.id],
+      profile: fault.profile ?? 'default',
+      checkpoint: fault.checkpoint === undefined ? TINY_CHECKPOINT : SPM_CHECKPOINT,
+    },
     { signal, claims, enough: (found) => found.some(named) },
   );
   const hit = failures.find(named);

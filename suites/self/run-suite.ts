@@ -2,7 +2,7 @@ import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import type { Budget } from '#checks/lab/lab.ts';
 import { lacking, structural } from '#checks/lab/outcome.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
-import { MODEL_REPOSITORY, PACKAGE_ROOT, type RunConfig, defaultSettings, toRunConfig } from '#core/config/index.ts';
+import { PACKAGE_ROOT, type RunConfig, TINY_CHECKPOINT, defaultSettings, toRunConfig } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { CLAIMS as agreement } from '../agreement/claims.ts';
@@ -16,6 +16,7 @@ import { CLAIMS as parameters } from '../parameters/claims.ts';
 import { CLAIMS as protocol } from '../protocol/claims.ts';
 import { CLAIMS as streaming } from '../streaming/claims.ts';
 import type { EmbeddedOptions } from '#embedded/options.ts';
+import { modelRepository } from '#targets/model-repository.ts';
 import { startServer } from './start-server.ts';
 
 /** Claims that take more than a tenth of a second of processor time per law with the small budget, cheapest first. */
@@ -81,9 +82,9 @@ export async function runSuite(
   change: Partial<RunConfig> & Partial<Pick<EmbeddedOptions, 'repository'>>,
   { signal, claims = ORDINARY_CLAIMS, enough = () => false }: SuiteOptions,
 ): Promise<SuiteRun> {
-  const { repository = MODEL_REPOSITORY, ...settings } = change;
-  const config: RunConfig = { ...toRunConfig(defaultSettings(), PACKAGE_ROOT), ...settings };
-  await using server = await startServer({ profile: config.profile, faults: config.faults, repository });
+  const { checkpoint = TINY_CHECKPOINT, repository = modelRepository(checkpoint), ...settings } = change;
+  const config: RunConfig = { ...toRunConfig({ ...defaultSettings(), checkpoint }, PACKAGE_ROOT), ...settings };
+  await using server = await startServer({ profile: config.profile, faults: config.faults, checkpoint, repository });
   await using made = await makeLab({
     config,
     endpoints: server.endpoints,

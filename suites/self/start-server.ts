@@ -20,7 +20,7 @@ let waiting: ChildProcess | undefined;
 
 /** An embedded server with these faults, in a process that nothing else runs in. Errors: `deadline`, `server-not-started`. */
 export async function startServer(
-  options: Pick<EmbeddedOptions, 'profile' | 'faults' | 'repository'>,
+  options: Pick<EmbeddedOptions, 'profile' | 'faults' | 'repository'> & Partial<Pick<EmbeddedOptions, 'checkpoint'>>,
 ): Promise<Pick<Target, 'endpoints' | 'identity' | 'health'> & AsyncDisposable> {
   const child = waiting ?? spawnProcess();
   // Given back by the one who closes its server in time; after any failure the next one gets another.

@@ -1,7 +1,7 @@
 /** What `tensorrt_llm_bls` was seen to do against a law (docs/observed.md#bls), each deviation exact. */
 import { textOfEvent, type Transcript } from '#core/transcript/index.ts';
 import { endsAlike, ENDS_SOONER } from './ends-alike.ts';
-import { answered, BLS_ROUTES, dataEvents } from './observed.ts';
+import { answered, BLS_ROUTES, dataEvents, firstTextDifference } from './observed.ts';
 import { textsOnlyGrow } from './texts-only-grow.ts';
 import { type Gap, type LawContext, ENGINE_RAN_ON } from './types.ts';
 
@@ -14,16 +14,13 @@ function textsSoFar({ truth, tokenizer }: LawContext): readonly string[] | undef
   return truth.finish === 'eos' ? [...texts, texts.at(-1) ?? ''] : texts;
 }
 
-/** What every text of the answer takes back of the one before it: only a character that was cut. */
+/** What every true text so far takes back of the one before it: a character that was cut, or the byte tokens around it. */
 function repairs(context: LawContext): readonly { readonly kept: number; readonly dropped: string }[] {
   const texts = textsSoFar(context) ?? [];
   return texts.flatMap((text, k) => {
     const before = texts[k - 1] ?? '';
     if (text.startsWith(before)) return [];
-    const dropped = /\ufffd+$/u.exec(before)?.[0] ?? '';
-    // Of several cut bytes the first may stay broken.
-    let kept = before.length - dropped.length;
-    while (kept < before.length && text[kept] === '\ufffd') kept++;
+    const kept = firstTextDifference(before, text);
     return [{ kept, dropped: before.slice(kept) }];
   });
 }
@@ -66,7 +63,8 @@ export const BLS_GAPS: readonly Gap[] = [
     mode: 'stream',
     axis: 'models',
     releases: ['0.7', '0.14', '1.x'],
-    deviation: 'U+FFFD at the end of a text, where the bytes of a character are not all there, is replaced by what follows.',
+    deviation:
+      'Where the bytes of a character are not all there, the U+FFFD of them, and of the byte tokens before them, are replaced by what follows.',
     thread: 'triton-inference-server/tensorrtllm_backend#493',
     listed: (profile) => !profile.models.streamedTextHoldsBackPartialCharacters.value,
     shows: (t, context) => answered(t) && repairs(context).length > 0,

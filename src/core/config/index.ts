@@ -9,7 +9,7 @@ export type { Environment } from './environment.ts';
 export { CLIENTS_VARIABLE, FAULTS_VARIABLE, RUN_VARIABLE, unknownVariables } from './environment.ts';
 export { defineConfig, findConfigFile } from './config-file.ts';
 export { nearest } from './nearest.ts';
-export { MODEL_REPOSITORY, PACKAGE_ROOT, TINY_CHECKPOINT, projectVersion } from './package-root.ts';
+export { MODEL_REPOSITORY, PACKAGE_ROOT, SPM_CHECKPOINT, TINY_CHECKPOINT, projectVersion } from './package-root.ts';
 export { defaultSettings, resolveSettings } from './resolve.ts';
 export type { RunConfig } from './run-config.ts';
 export { foldersOf, runConfigFromEnvironment, toRunConfig, toRunVariable } from './run-config.ts';

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 /** The folder of package.json: where the tiny checkpoint and the model repository lie, whatever the working directory. */
 export const PACKAGE_ROOT = join(import.meta.dirname, '..', '..', '..');
 
+/** The checkpoints that are committed (docker/checkpoint/README.md): byte-level BPE, and SentencePiece. */
 export const TINY_CHECKPOINT = join(PACKAGE_ROOT, 'docker', 'checkpoint', 'tiny');
+export const SPM_CHECKPOINT = join(PACKAGE_ROOT, 'docker', 'checkpoint', 'tiny-spm');
 export const MODEL_REPOSITORY = join(PACKAGE_ROOT, 'docker', 'models');
 
 export function projectVersion(): string {

@@ -15,6 +15,15 @@ export const MODEL_FAULTS: readonly Fault[] = [
     caughtBy: ['stop-words', 'deltas-equal-whole'],
   },
   {
+    id: 'stop-words-dummy-prefix',
+    class: 'tokenization',
+    mechanism:
+      'preprocessing encodes stop and bad words with a slow SentencePiece tokenizer, which keeps a space in front as a token of its own, so none ever matches.',
+    thread: 'https://github.com/huggingface/transformers/pull/25278',
+    checkpoint: 'tiny-spm',
+    caughtBy: ['stop-words', 'deltas-equal-whole'],
+  },
+  {
     id: 'add-special-tokens-default-false',
     class: 'tokenization',
     mechanism: 'preprocessing adds no BOS, whatever the parameter says.',
@@ -27,6 +36,23 @@ export const MODEL_FAULTS: readonly Fault[] = [
     mechanism: 'postprocessing loses the leading space of every list it decodes, as SentencePiece decoders do.',
     thread: issue(BACKEND, 332),
     caughtBy: ['deltas-equal-whole', 'text-is-true-decode'],
+  },
+  {
+    id: 'leading-space-put-back',
+    class: 'detokenization',
+    mechanism:
+      'postprocessing gives every list that begins with a space its space back, to mend streams: whole answers now begin with one.',
+    thread: `https://github.com/${BACKEND}/pull/423`,
+    checkpoint: 'tiny-spm',
+    caughtBy: ['text-is-true-decode', 'deltas-equal-whole'],
+  },
+  {
+    id: 'byte-tokens-spelt-out',
+    class: 'detokenization',
+    mechanism: 'postprocessing shows byte tokens by their names, so that 猫 reads <0xE7><0x8C><0xAB>.',
+    thread: issue('cactus-compute/cactus', 684),
+    checkpoint: 'tiny-spm',
+    caughtBy: ['text-is-true-decode', 'deltas-equal-whole'],
   },
   {
     id: 'im-end-in-output',

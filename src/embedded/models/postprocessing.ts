@@ -4,6 +4,8 @@ import { ExecuteError, type Model, type ModelRequest, type ModelSetup, type Resp
 import { bytesTensor, flagOf, int32Values, optional, parameterOf } from './values.ts';
 import { outOfOrder } from './out-of-order.ts';
 
+const BYTE_TOKEN = /^<0x[0-9A-F]{2}>$/;
+
 /** After how many requests the stub of fault `health-200-dead-python-stub` is gone. */
 export const STUB_DIES_AFTER = 40;
 
@@ -19,7 +21,7 @@ export interface PostprocessingOptions {
  *
  * TOKENS_BATCH INT32 [batch, beams, n] and SEQUENCE_LENGTH INT32 [batch, beams] become OUTPUT BYTES
  * [batch × beams], without a batch dimension. Each chunk is decoded alone, so characters split over chunks become
- * U+FFFD, unless the profile holds them back. Faults: `im-end-in-output`, `stream-no-spaces-ensemble`,
+ * U+FFFD, unless the profile holds them back. Faults: `im-end-in-output`, `stream-no-spaces-ensemble`, `leading-space-put-back`, `byte-tokens-spelt-out`,
  * `health-200-dead-python-stub`, `stream-reordered-postprocessing`, `stream-cjk-replacement-char`.
  */
 export function postprocessing(setup: ModelSetup, options: PostprocessingOptions): Model {
@@ -28,10 +30,26 @@ export function postprocessing(setup: ModelSetup, options: PostprocessingOptions
   const tokenizer = loadTokenizer(join(directory, parameterOf(config, 'tokenizer_dir') ?? '.'));
   const skipSpecialTokens = !faults.has('im-end-in-output') && flagOf(parameterOf(config, 'skip_special_tokens'), true);
   const losesLeadingSpace = faults.has('stream-no-spaces-ensemble');
+  const putBack = faults.has('leading-space-put-back');
+  const speltOut = faults.has('byte-tokens-spelt-out');
   const stubDies = faults.has('health-200-dead-python-stub');
   const streams = new WeakMap<object, StreamDecoder>();
   const at = (line: number): string[] => [`${directory}/1/model.py(${line}): _postprocessing`, `${directory}/1/model.py(137): execute`];
   let requests = 0;
+
+  const decodeWhole = (ids: readonly number[]): string => {
+    // Fault byte-tokens-spelt-out: spellings joined, as a detokenizer does that knows the space mark and no bytes.
+    if (speltOut && ids.some((id) => BYTE_TOKEN.test(tokenizer.tokenText(id) ?? ''))) {
+      const shown = ids.filter((id) => !skipSpecialTokens || !tokenizer.specialIds.has(id));
+      return shown
+        .map((id) => (tokenizer.tokenText(id) ?? '').replaceAll('▁', ' '))
+        .join('')
+        .replace(/^ /, '');
+    }
+    const text = tokenizer.decode(ids, { skipSpecialTokens });
+    // Fault leading-space-put-back: the first piece says whether there was one.
+    return putBack && tokenizer.tokenText(ids[0] ?? -1)?.startsWith('▁') === true ? ` ${text}` : text;
+  };
 
   const decode = (ids: readonly number[], request: ModelRequest): string => {
     // Fault stream-cjk-replacement-char: a release that holds characters back decodes each chunk alone again.
@@ -43,7 +61,7 @@ export function postprocessing(setup: ModelSetup, options: PostprocessingOptions
       if (stream === undefined) streams.set(position.key, (stream = tokenizer.stream()));
       return stream.push(shown) + (position.last ? stream.flush() : '');
     }
-    const text = tokenizer.decode(ids, { skipSpecialTokens });
+    const text = decodeWhole(ids);
     // Fault stream-no-spaces-ensemble: what SentencePiece does to the first piece of every list it decodes.
     return losesLeadingSpace && text.startsWith(' ') ? text.slice(1) : text;
   };

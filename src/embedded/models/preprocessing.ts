@@ -21,7 +21,7 @@ import { wordListTensor } from './word-list.ts';
  * `triton_backend/all_models/inflight_batcher_llm/preprocessing/1/model.py`; docs/observed.md#model-repository-1-x).
  *
  * Prompts are encoded with special tokens unless the parameter `add_special_tokens` says otherwise; stop and bad words
- * without; bias words always with. Faults: `add-special-tokens-default-false`, `stop-words-bos-in-ids`,
+ * without; bias words always with. Faults: `add-special-tokens-default-false`, `stop-words-bos-in-ids`, `stop-words-dummy-prefix`,
  * `several-instances-one-gpu`.
  */
 export function preprocessing(setup: ModelSetup, faults: ReadonlySet<string>): Model {
@@ -30,6 +30,7 @@ export function preprocessing(setup: ModelSetup, faults: ReadonlySet<string>): M
   // Fault add-special-tokens-default-false: the default of releases up to 0.9 came back, whatever the template says.
   const addSpecialTokens = !faults.has('add-special-tokens-default-false') && flagOf(parameterOf(config, 'add_special_tokens'), true);
   const wordsWithSpecialTokens = faults.has('stop-words-bos-in-ids');
+  const slowWords = faults.has('stop-words-dummy-prefix');
   const eosId = tokenizer.eosId ?? -1;
   const padId = tokenizer.padId ?? eosId;
   const trace = (line: number, where: string): string[] => [
@@ -46,7 +47,8 @@ export function preprocessing(setup: ModelSetup, faults: ReadonlySet<string>): M
       rowsOf(tensor, request.batchSize).map((row) =>
         row.map((bytes) => {
           const word = decodeUtf8(bytes, trace(492, '_to_word_list_format'));
-          return word === '' ? [] : encode(word, wordsWithSpecialTokens);
+          // Fault stop-words-dummy-prefix: the space in front is kept, which two of them bring about here.
+          return word === '' ? [] : encode(slowWords ? `  ${word}` : word, wordsWithSpecialTokens);
         }),
       )
     );

@@ -15,7 +15,7 @@ export function faultsPage(faults: readonly Fault[]): string {
       '|---|---|---|---|',
       ...members.map(
         (f) =>
-          `| \`${f.id}\`${f.profile === undefined ? '' : ` (profile ${f.profile})`} | ${f.mechanism} | ${link(f.thread)} | ${f.caughtBy.map((l) => `\`${l}\``).join(', ')} |`,
+          `| \`${f.id}\`${f.profile === undefined ? '' : ` (profile ${f.profile})`}${f.checkpoint === undefined ? '' : ` (checkpoint ${f.checkpoint})`} | ${f.mechanism} | ${link(f.thread)} | ${f.caughtBy.map((l) => `\`${l}\``).join(', ')} |`,
       ),
     ]),
     '',
