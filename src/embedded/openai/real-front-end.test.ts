@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { profileOf, RELEASES as PROFILES } from '#core/profile/index.ts';
+import { FAULTS_VARIABLE } from '#core/config/index.ts';
+import { DEFAULT_PROFILE, profileOf, RELEASES as PROFILES } from '#core/profile/index.ts';
 import type { JsonValue } from '#wire/protocol/json-value.ts';
 import { decodeBytesElements, fp32Values, type Tensor } from '#wire/protocol/tensors.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
@@ -41,6 +42,11 @@ interface Seen {
 const recorded = JSON.parse(readFileSync(new URL('real-releases.cases.json', import.meta.url), 'utf8')) as Recorded;
 
 const RELEASES = PROFILES.openai.filter(({ trtllmServe }) => trtllmServe === undefined).map(({ id }) => id);
+/**
+ * Asked everything. The others are asked what changed with them or changes with the next: what a release has wrongly is
+ * handed on to those after it, until one of them should have it too. LOCKSTEP_FAULTS=all asks all of them everything.
+ */
+const ASKED_EVERYTHING = process.env[FAULTS_VARIABLE] === 'all' ? RELEASES : [RELEASES[0], DEFAULT_PROFILE.openai.id, RELEASES.at(-1)];
 /** What flat had besides, where this was recorded. */
 const MORE = [
   'random_seed" data_type: TYPE_UINT64',
@@ -64,11 +70,13 @@ describe('answers and tensors are those of the real front end', { timeout: 60_00
   test.concurrent.each(RELEASES)('%s', async (release) => {
     const wrong: object[] = [];
     let asked = 0;
+    const next = RELEASES[RELEASES.indexOf(release) + 1];
     for (const group of recorded.groups) {
       using made = testCore(profileOf(`openai=${release}`), MORE);
       const options = { core: made.core, tokenizer: group.tokenizer ? tokenizer : undefined, settings: group.settings };
       await using server = await startOpenAiServer({ ...options, host: '127.0.0.1', port: 0 });
       for (const { request, seen } of group.cases) {
+        if (!ASKED_EVERYTHING.includes(release) && !seen.some(({ from }) => from === release || from === next)) continue;
         const { answer, tensors, cancelled } = seen.findLast(({ from }) => RELEASES.indexOf(from) <= RELEASES.indexOf(release)) as Seen;
         const bytes = recorded.answers[answer] as string;
         const real = release === 'r24.11' ? framedByHttptools(bytes) : bytes;
@@ -85,7 +93,7 @@ describe('answers and tensors are those of the real front end', { timeout: 60_00
     }
     // One is enough to read, and how many there are.
     expect({ wrong: wrong.length, first: wrong[0] }).toEqual({ wrong: 0, first: undefined });
-    expect(asked).toBeGreaterThan(370);
+    expect(asked).toBeGreaterThan(ASKED_EVERYTHING.includes(release) ? 370 : 5);
   });
 });
 

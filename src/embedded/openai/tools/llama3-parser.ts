@@ -3,9 +3,9 @@
  * "; " between them. Source: engine/utils/tool_call_parsers/llama_tool_call_parser.py (r25.05 to main), for models that are
  * not vLLM.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '#wire/protocol/json-value.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '#wire/protocol/json-value.ts';
 import { pythonDumps, readPythonJson } from '../../fastapi/index.ts';
-import { partialJson } from './partial-json.ts';
+import { firstJson, partialJson } from './partial-json.ts';
 
 const TAG = '<|python_tag|>';
 const BETWEEN = '; ';
@@ -30,7 +30,7 @@ export function toolCalls(fullText: string): readonly ToolCall[] | undefined {
   try {
     const calls: ToolCall[] = [];
     for (let at = text.startsWith(TAG) ? TAG.length : 0; at < text.length;) {
-      const { value, length } = wholeValue(text.slice(at));
+      const { value, length } = firstJson(text.slice(at));
       at += length + BETWEEN.length;
       const call = mustBeObject(value);
       const given = call.has('arguments') ? call.get('arguments') : call.get('parameters');
@@ -44,15 +44,19 @@ export function toolCalls(fullText: string): readonly ToolCall[] | undefined {
   }
 }
 
-/** json.JSONDecoder().raw_decode. */
-function wholeValue(text: string): { readonly value: JsonValue; readonly length: number } {
-  const partial = partialJson(text, { strings: false });
-  // What has been closed for it does not read as it stands.
-  const read = readPythonJson(text.slice(0, partial.length));
-  return { value: read, length: text.slice(0, partial.length).trimEnd().length };
+/** Parameters under their other name; Python also looks for the word in texts and lists, where it finds it seldom. */
+function withArguments(value: JsonValue): JsonValue {
+  if (isJsonObject(value)) {
+    const parameters = value.get('parameters');
+    if (parameters === undefined) return value;
+    if (value.has('arguments')) throw new Error('both parameters and arguments');
+    return new Map(value).set('arguments', parameters);
+  }
+  if ((typeof value !== 'string' && !isJsonArray(value)) || value.includes('parameters')) throw new Error('no call');
+  return value;
 }
 
-function mustBeObject(value: JsonValue): JsonObject {
+function mustBeObject(value: JsonValue | undefined): JsonObject {
   if (!isJsonObject(value)) throw new Error('not an object');
   return value;
 }
@@ -66,7 +70,7 @@ export type StreamPart = { readonly content: string } | { readonly call: CallDel
 /** The parser of one streamed answer: reads all of it again with every piece. */
 export class Llama3Stream {
   /** The calls as they were read the last time. */
-  #calls: readonly JsonObject[] = [];
+  #calls: readonly JsonValue[] = [];
   #current = -1;
   #nameSent = false;
   readonly #sent: string[] = [];
@@ -90,40 +94,36 @@ export class Llama3Stream {
   rest(last: CallDelta): CallDelta {
     if (!('arguments' in last)) return last;
     const index = this.#calls.length - 1;
-    const expected = pythonDumps(this.#calls[index]?.get('arguments') ?? new Map(), { ascii: false });
+    const expected = pythonDumps(mustBeObject(this.#calls[index]).get('arguments') ?? new Map(), { ascii: false });
     const told = this.#sent[index] ?? '';
     const before = last.arguments.length > 0 ? told.slice(0, -last.arguments.length) : told;
     return { index, arguments: expected.replace(before, () => '') };
   }
 
   #next(text: string): CallDelta | undefined {
-    const calls: JsonObject[] = [];
+    const calls: JsonValue[] = [];
     const whole: boolean[] = [];
     for (let at = text.startsWith(TAG) ? TAG.length : 0; at < text.length;) {
       const { value, length } = partialJson(text.slice(at), { strings: this.#nameSent });
       whole.push(isWhole(text.slice(at, at + length)));
       at += length + BETWEEN.length;
-      const call = new Map(mustBeObject(value));
-      if (call.has('parameters')) {
-        if (call.has('arguments')) throw new Error('both parameters and arguments');
-        call.set('arguments', call.get('parameters') as JsonValue);
-      }
-      calls.push(call);
+      calls.push(withArguments(value));
     }
     if (calls.length === 0) return undefined;
     const current = calls.at(this.#current);
     if (current === undefined) throw new Error('a call went away');
     if (calls.length > this.#current + 1) return this.#moveOn(calls.length - 1, current);
-    const delta = this.#nameSent ? this.#arguments(current, whole[this.#current] === true) : this.#name(current);
+    const call = mustBeObject(current);
+    const delta = this.#nameSent ? this.#arguments(call, whole[this.#current] === true) : this.#name(call);
     this.#calls = calls;
     return delta;
   }
 
   /** A call has begun behind the one that was told: what is left of that one comes first. */
-  #moveOn(to: number, from: JsonObject): CallDelta | undefined {
+  #moveOn(to: number, from: JsonValue): CallDelta | undefined {
     let delta: CallDelta | undefined;
-    const given = from.get('arguments');
-    if (this.#current >= 0 && isTrue(given)) delta = this.#tell(pythonDumps(given as JsonValue, { ascii: true }).slice(this.#told.length));
+    const given = this.#current >= 0 ? mustBeObject(from).get('arguments') : undefined;
+    if (isTrue(given)) delta = this.#tell(pythonDumps(given as JsonValue, { ascii: true }).slice(this.#told.length));
     this.#current = to;
     this.#nameSent = false;
     this.#sent.push('');
@@ -145,7 +145,7 @@ export class Llama3Stream {
     if (whole) return this.#tell(now.slice(this.#told.length));
     const before = this.#calls[this.#current];
     if (before === undefined) throw new Error('a call came out of nowhere');
-    const earlier = before.get('arguments');
+    const earlier = mustBeObject(before).get('arguments');
     if (!isTrue(earlier)) return undefined;
     const last = pythonDumps(earlier as JsonValue, { ascii: true });
     return last === now ? undefined : this.#tell(commonPrefix(last, now).slice(this.#told.length));

@@ -29,14 +29,23 @@ const SPACE = /\s/;
  * Errors: Error for what cannot become JSON any more, and where there is no value yet.
  */
 export function partialJson(text: string, { strings }: { readonly strings: boolean }): Partial {
+  mustBeBalanced(text);
   const start = text.length - text.trimStart().length;
-  const closed = new Closer(text, strings).any(start);
+  // Space at the end is dropped, even where it stands in an open string.
+  const closed = new Closer(text.trimEnd(), strings).any(start);
   if (closed === undefined) throw new Error('nothing but the beginning of a value');
   const value = readPythonJson(text.slice(start, closed.end) + closed.tail);
   if (!closed.whole || text.slice(closed.end).trim() === '') return { value, length: text.length };
   // More follows, so this is read again, and then no space may stand before it.
   if (start > 0) throw new Error('space before a value');
   return { value, length: closed.end };
+}
+
+/** The value at the very beginning of `text`, whatever follows it: json.JSONDecoder().raw_decode. Errors: Error. */
+export function firstJson(text: string): Partial {
+  const closed = new Closer(text, false).any(0);
+  if (closed?.whole !== true) throw new Error('no whole value');
+  return { value: readPythonJson(text.slice(0, closed.end)), length: closed.end };
 }
 
 class Closer {
@@ -90,9 +99,10 @@ class Closer {
     let end = at + 1;
     while (end < text.length && NUMBER_CHARACTERS.has(text[end] as string)) end++;
     const reached = end === text.length;
+    if (!reached) return { end, tail: '', whole: true };
     let cut = end;
     while (UNFINISHED.has(text[cut - 1] as string)) cut--;
-    return { end: cut, tail: '', whole: cut === end && !reached };
+    return { end: cut, tail: '', whole: false };
   }
 
   /** A name, its colon and its value. */
@@ -128,6 +138,15 @@ class Closer {
       if (!(thrown instanceof EndOfText)) throw thrown;
       return { end: sure, tail: close, whole: false };
     }
+  }
+}
+
+/** No bracket closes what is not open, not even behind the value. */
+function mustBeBalanced(text: string): void {
+  const open: string[] = [];
+  for (const { 0: token } of text.matchAll(/"(?:[^"\\]|\\[^])*(?:"|\\?$)|[[\]{}]/g)) {
+    if (token === '{' || token === '[') open.push(token);
+    else if ((token === '}' || token === ']') && open.pop() !== (token === '}' ? '{' : '[')) throw new Error(`${token} closes nothing`);
   }
 }
 
