@@ -7,7 +7,7 @@ import type { Failure } from '#checks/lab/result.ts';
 import { law } from '#checks/laws/index.ts';
 import { CLIENTS_VARIABLE, MODEL_REPOSITORY, PACKAGE_ROOT, defaultSettings, toRunConfig } from '#core/config/index.ts';
 import { startServer } from '../self/start-server.ts';
-import { unaryRepository } from '../self/unary-repository.ts';
+import { unaryRepository } from '#targets/process/unary-repository.ts';
 import type { Use } from './use.ts';
 
 /** `npm run test:full`: what is dear as well, and a negative control for every use. */

@@ -2,7 +2,7 @@ import { structural } from '#checks/lab/outcome.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
 import type { Failure } from '#checks/lab/result.ts';
-import { unaryRepository } from './unary-repository.ts';
+import { unaryRepository } from '#targets/process/unary-repository.ts';
 import { UNARY_CLAIMS } from '../protocol/claims.ts';
 import { ALL_FAULTS } from './find-fault.ts';
 import { ORDINARY_CLAIMS, type SuiteRun, runSuite } from './run-suite.ts';

@@ -96,6 +96,21 @@ test('beams share what the prompt fills, and beams that can never fit are refuse
   await engine.close();
 });
 
+test('what a search leaves in the cache serves nobody wrongly', async () => {
+  const engine = createLlamaEngine({ checkpoint: CHECKPOINT });
+  const clean = createLlamaEngine({ checkpoint: CHECKPOINT, reuse: false });
+  const prompt = Array.from({ length: 16 }, (_, i) => 40 + 3 * i);
+  const beams = await beamsOf(engine, makeRequest(prompt, { maxTokens: 50, endId: -1, beams: WIDTH_4 }));
+  // Behind the same prompt, and as prompts of their own.
+  for (const ids of beams.flatMap((beam) => [[...prompt, ...beam.ids.slice(0, 40)], beam.ids.slice(0, 40)])) {
+    const request = makeRequest(ids, { maxTokens: 2, endId: -1, wantLogProbs: true });
+    const [first, right] = [await answer(engine, request), await answer(clean, request)];
+    expect([first.ids, first.logProbs]).toEqual([right.ids, right.logProbs]);
+  }
+  expect(engine.stats().blocksReused).toBeGreaterThan(0);
+  await Promise.all([engine.close(), clean.close()]);
+});
+
 test('penalties, bias, bad words and min_tokens hold for every beam by its own ids', async () => {
   const engine = createLlamaEngine({ checkpoint: CHECKPOINT });
   const { promptIds, outputIds } = ORACLE.find((one) => one.endedByEos && one.outputIds.length >= 6)!;

@@ -72,6 +72,9 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
     if (request.batchSize > 1 && !decoupled) {
       return 'Batch size > 1 requires the tensorrt_llm backend to be using decoupled transaction policy';
     }
+    if (!decoupled && partsOf(request, reading).length > 1) {
+      return `num_return_sequences ${sequencesOf(request, 0)} requires the decoupled transaction policy`;
+    }
     return malformed(request);
   };
 

@@ -1,8 +1,12 @@
-/** Requests to `tensorrt_llm` on which its two implementations, the embedded engine and the Python model, must agree. */
+/**
+ * Requests to `tensorrt_llm`, and to the ensemble around it, on which its two implementations, the embedded engine and the Python
+ * model, must agree. */
 import { boolTensor, bytesTensor, fp32Tensor, int32Tensor, type Tensor, uint64Tensor } from '#wire/protocol/tensors.ts';
 
 export interface TwinRequest {
   readonly name: string;
+  /** Default `tensorrt_llm`. */
+  readonly model?: 'ensemble';
   readonly inputs: readonly Tensor[];
   /** Set where both must refuse it. */
   readonly refused?: RegExp;
@@ -50,6 +54,15 @@ const refused = (name: string, text: RegExp, ...more: readonly Tensor[]): TwinRe
   inputs: [...prompt(PROMPT, 4), ...more],
   refused: text,
 });
+
+function through(name: string, rows: number, more: readonly Tensor[]): TwinRequest {
+  const texts = ['<|user|>Name three colours.<|assistant|>', 'Hello'].slice(0, rows);
+  return {
+    name,
+    model: 'ensemble',
+    inputs: [bytesTensor('text_input', [rows, 1], texts), int32Tensor('max_tokens', [rows, 1], Array<number>(rows).fill(12)), ...more],
+  };
+}
 
 export const TWIN_REQUESTS: readonly TwinRequest[] = [
   asked('greedy', END),
@@ -232,4 +245,31 @@ export const TWIN_REQUESTS: readonly TwinRequest[] = [
     refused:
       /Prompt length \(512\) exceeds maximum input length \(511\)\. Set log level to info and check TRTGptModel logs for how maximum input length is set$/,
   },
+  through('beams through the ensemble', 1, [int32Tensor('beam_width', [1, 1], [3])]),
+  through('beams through the ensemble, streamed', 1, [int32Tensor('beam_width', [1, 1], [3]), flag('stream')]),
+  through('sequences through the ensemble', 1, [int('num_return_sequences', 2), int('top_k', 40), ...SAMPLED, flag('stream')]),
+  through('a batch through the ensemble', 2, [boolTensor('stream', [2, 1], [true, true])]),
+  through('measurements and logits through the ensemble', 1, [
+    flag('return_perf_metrics'),
+    flag('return_context_logits'),
+    flag('return_generation_logits'),
+  ]),
+];
+
+/** On a repository without the decoupled policy. */
+export const UNARY_TWIN_REQUESTS: readonly TwinRequest[] = [
+  { name: 'one answer', inputs: [...prompt(PROMPT, 12), flag('return_log_probs')] },
+  { name: 'three beams', inputs: [...prompt(PROMPT, 12), int('beam_width', 3)] },
+  refused('a stream', /^Streaming is only supported if model is deployed using decoupled mode\.$/, flag('streaming')),
+  {
+    name: 'a batch',
+    inputs: [
+      int32Tensor('input_ids', [2, 5], [...PROMPT, ...PROMPT]),
+      int32Tensor('input_lengths', [2, 1], [5, 5]),
+      int32Tensor('request_output_len', [2, 1], [3, 3]),
+    ],
+    refused: /^Batch size > 1 requires the tensorrt_llm backend to be using decoupled transaction policy$/,
+  },
+  refused('several sequences', /^num_return_sequences 2 requires the decoupled transaction policy$/, int('num_return_sequences', 2)),
+  { name: 'an answer after the refusals', inputs: prompt(PROMPT, 3) },
 ];

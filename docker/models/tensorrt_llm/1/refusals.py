@@ -21,6 +21,11 @@ def check_transaction(tensors, rows, decoupled):
         raise RequestError("Streaming is only supported if model is deployed using decoupled mode.")
     if rows > 1:
         raise RequestError("Batch size > 1 requires the tensorrt_llm backend to be using decoupled transaction policy")
+    scalar = lambda name: int(tensors[name].reshape(-1)[0]) if name in tensors else 1
+    if scalar("beam_width") == 1 and scalar("num_return_sequences") > 1:
+        raise RequestError(
+            f"num_return_sequences {scalar('num_return_sequences')} requires the decoupled transaction policy"
+        )
 
 
 def check_word_list(table):
