@@ -47,7 +47,8 @@ async function pair(work: Work, probe: PairProbe, route: RouteId, findings: Find
   if (!spells(SURFACE_OF[route], probe.words, work.profile.models) || probe.when?.(work.profile) === false) return;
   if (probe.words.includes('stream') && !work.lab.parts.decoupled)
     return findings.note('nothing streams on a repository that is not decoupled');
-  const subjects = await work.subjects.pick(route, probe.subjects ?? 1, (s) => probe.asks(s, work) !== undefined);
+  const most = route === 'raw' || probe.oneIsEnough ? (probe.subjects ?? 1) : 1;
+  const subjects = await work.subjects.pick(route, most, (s) => probe.asks(s, work) !== undefined);
   if (subjects.length === 0) findings.vacuous(LAW, probe.id, route, NOBODY);
   const gap = IGNORED_PARAMETERS.find((g) => g.routes.includes(route) && g.probes.includes(probe.id) && g.listed(work.profile));
   const wrong: { readonly subject: Subject; readonly found: Found }[] = [];

@@ -8,14 +8,13 @@ const SEEDS = 4;
 /** The chance that seeds which matter give one answer only on every prompt must be below this, or nothing is proven. */
 const UNLIKELY = 1e-4;
 
-/** First tokens by several seeds, each twice, until it would be a wonder if all of them were the same by chance. */
+/** First tokens by several seeds, each twice, on one prompt after the other until two seeds differ. */
 export async function runSeeds(work: Work, probe: SeedProbe, route: RouteId, findings: Findings): Promise<void> {
   if (!spells(SURFACE_OF[route], probe.words, work.profile.models)) return;
   const allEqual = (logits: Float32Array) => probe.chances(logits).reduce((sum, p) => sum + p ** SEEDS, 0);
   const subjects = await telling(work, route, probe.id, (s) => -allEqual(s.logits[0]!));
   const base = work.lab.plan.rng(`seeds-${route}`).int(0, 1e9);
   let chance = 1;
-  let others = false;
   for (const subject of subjects) {
     const seen = new Set<string>();
     for (let i = 0; i < SEEDS; i++) {
@@ -36,11 +35,10 @@ export async function runSeeds(work: Work, probe: SeedProbe, route: RouteId, fin
         );
       seen.add(text ?? '');
     }
-    others ||= seen.size > 1;
+    // Two that differ are proof; that all are equal is one only when it would be a wonder.
+    if (seen.size > 1) return;
     chance *= allEqual(subject.logits[0]!);
-    if (chance < UNLIKELY && others) return;
   }
-  if (others) return;
   if (chance >= UNLIKELY) return findings.vacuous(ACCEPTED_MEANS_APPLIED, probe.id, route, 'no prompt leaves enough to chance');
   const text = `${SEEDS} seeds give one answer only on each of ${subjects.length} prompts (chance ${chance.toPrecision(1)})`;
   findings.fail(ACCEPTED_MEANS_APPLIED, 'ignored', probe.id, text, route);

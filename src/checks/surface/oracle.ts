@@ -72,16 +72,24 @@ export function chances(
   logits: Float32Array,
   { temperature = 1, topK = 0, topP = 1 }: { readonly temperature?: number; readonly topK?: number; readonly topP?: number },
 ): Float64Array {
-  const order = Array.from(logits.keys()).toSorted((a, b) => logits[b]! - logits[a]! || a - b);
-  const kept = topK > 0 ? order.slice(0, topK) : order;
-  const weights = kept.map((id) => Math.exp((logits[id]! - logits[order[0]!]!) / temperature));
+  let top = -Infinity;
+  for (const logit of logits) top = Math.max(top, logit);
+  const weights = new Float64Array(logits.length);
+  for (let id = 0; id < weights.length; id++) weights[id] = Math.exp((logits[id]! - top) / temperature);
+  if (topK > 0 || topP < 1) keepHead(weights, topK > 0 ? topK : weights.length, topP);
   const sum = weights.reduce((a, b) => a + b, 0);
-  const out = new Float64Array(logits.length);
+  for (let id = 0; id < weights.length; id++) weights[id]! /= sum;
+  return weights;
+}
+
+/** Ties go to the lowest id. */
+function keepHead(weights: Float64Array, topK: number, topP: number): void {
+  const order = Array.from(weights.keys()).toSorted((a, b) => weights[b]! - weights[a]! || a - b);
+  const sum = order.slice(0, topK).reduce((total, id) => total + weights[id]!, 0);
   let before = 0;
-  for (const [i, id] of kept.entries()) {
-    if (before >= topP * sum) break;
-    out[id] = weights[i]!;
-    before += weights[i]!;
+  for (const [i, id] of order.entries()) {
+    const kept = i < topK && before < topP * sum;
+    before += weights[id]!;
+    if (!kept) weights[id] = 0;
   }
-  return out.map((weight) => weight / before);
 }

@@ -37,9 +37,9 @@ export interface PairProbe extends ProbeBase {
   readonly kind: 'pair';
   /** First the one whose effect is shown, then those that it needs. */
   readonly words: readonly Word[];
-  /** Prompts per route; 1 when absent. */
+  /** Prompts on raw, where ids are seen; 1 when absent, and 1 on other routes. */
   readonly subjects?: number;
-  /** One prompt that shows the effect is enough, since nobody can say beforehand which one does. */
+  /** One prompt of `subjects` that shows the effect is enough, on every route: nobody can say beforehand which one does. */
   readonly oneIsEnough?: true;
   /** Whether the release has the parameter; absent: every release has. */
   when?(profile: ReleaseProfile): boolean;

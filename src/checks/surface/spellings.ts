@@ -42,7 +42,15 @@ const frontEnd = (name: string): Names => ({ completions: name, chat: name });
  * Source: TensorRT-LLM triton_backend/all_models/inflight_batcher_llm config.pbtxt files, as in docker/models; for the
  * OpenAI front end docs/observed.md#openai-front-end-r25-12.
  */
-export function spellings({
+const made = new WeakMap<ModelsProfile, Readonly<Record<Word, Spelling>>>();
+
+export function spellings(models: ModelsProfile): Readonly<Record<Word, Spelling>> {
+  let known = made.get(models);
+  if (known === undefined) made.set(models, (known = spellingsOf(models)));
+  return known;
+}
+
+function spellingsOf({
   minTokensTensor,
   seedTensor,
   returnsTokenCounts,

@@ -10,8 +10,8 @@ import { baseOf } from './base.ts';
 /** Tokens of the greedy answers that probes look at. */
 export const LENGTH = 12;
 
-/** Prompts that are looked at, at most, for those that can show an effect: two of every kind; one, where little is to be done. */
-const CANDIDATES = 40;
+/** Prompts that are looked at, at most, for those that can show an effect; fewer where little is to be done. */
+const CANDIDATES = 30;
 const LEAST = 20;
 
 export interface Subject extends AskedPrompt {
