@@ -237,7 +237,35 @@ const OPENAI: readonly Row[] = [
   { name: 'two answers at once', step: chat({ n: 2 }), raises: { exception: 'BadRequestError', code: '400', detail: /n/ } },
 ];
 
-function table(id: string, driver: Driver, statement: string, rows: readonly Row[]): Claim {
+/** docs/observed.md#trtllm-serve: 400 for whatever it refuses, and no model that it does not know. */
+const TRTLLM_SERVE: readonly Row[] = [
+  {
+    name: 'the list of models',
+    step: { operation: 'models' },
+    result: function listsOne(models: readonly { readonly id: string }[]) {
+      return models.length === 1;
+    },
+  },
+  {
+    name: 'top_p out of range',
+    step: chat({ top_p: 1.5 }),
+    raises: { exception: 'BadRequestError', code: '400', detail: /require 0 <= top_p <= 1, got top_p=1\.5/ },
+  },
+  {
+    name: 'a field that is not known',
+    step: chat({ store: true }),
+    raises: { exception: 'BadRequestError', code: '400', detail: /extra_forbidden/ },
+  },
+  {
+    name: 'no messages',
+    step: chat({ messages: [] }),
+    raises: { exception: 'BadRequestError', code: '400', detail: /list index out of range/ },
+  },
+];
+
+const openAiRows = ({ profile }: Lab): readonly Row[] => (profile.openai.trtllmServe === undefined ? OPENAI : TRTLLM_SERVE);
+
+function table(id: string, driver: Driver, statement: string, given: readonly Row[] | ((lab: Lab) => readonly Row[])): Claim {
   return {
     id,
     suite: 'clients',
@@ -248,6 +276,7 @@ function table(id: string, driver: Driver, statement: string, rows: readonly Row
     async run(lab): Promise<Outcome> {
       const url = urlOf(lab, driver);
       if (url === undefined) return notServed('the target has no OpenAI front end');
+      const rows = typeof given === 'function' ? given(lab) : given;
       const steps = rows.map((r) => r.step);
       const lines = await runDriver(lab, driver, url, steps, driver === 'triton_grpc_aio' ? { lanes: 1 } : {});
       const failures = rows.flatMap((row, i) => {
@@ -371,6 +400,11 @@ export const SURFACE: readonly Claim[] = [
   ),
   statistics,
   sharedMemory,
-  table('openai-python-calls', 'openai_sdk', 'openai for Python: the list of models and the classes of refusals are as observed.', OPENAI),
-  table('openai-node-calls', 'openai-node', 'openai for Node: the list of models and the classes of refusals are as observed.', OPENAI),
+  table(
+    'openai-python-calls',
+    'openai_sdk',
+    'openai for Python: the list of models and the classes of refusals are as observed.',
+    openAiRows,
+  ),
+  table('openai-node-calls', 'openai-node', 'openai for Node: the list of models and the classes of refusals are as observed.', openAiRows),
 ];
