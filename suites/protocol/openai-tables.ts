@@ -70,9 +70,9 @@ export const OPENAI: readonly HttpCase[] = [
   { tiny: true, streams: true, ...since('r25.07'), name: 'a chat stream whose events have a usage of null', path: CHAT, body: chat({ stream: true, ...greedy }), status: 200, text: events(deltaEvent('"assistant"', 'null', ',"usage":null'), deltaEvent('null', '"stop"', ',"usage":null')) },
   { tiny: true, streams: true, ...since('r25.11'), name: 'a stream with its usage at the end', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, stream: true, stream_options: { include_usage: true }, ...greedy }, status: 200, text: events(textEvent(',"usage":null'), `${NUL}${TAIL('text_completion', COUNTED)}`) },
 
-  { tiny: true, name: 'a stream that ends at max_tokens with its last piece', path: COMPLETIONS, body: counting('ensemble', 3), status: 200, text: (body: string) => /^[^|]+\|[^|]+\|[^|]+\|stop$/.test(pieces(body)) },
-  { tiny: true, name: 'the same from the BLS, whose end is an event of its own, without text', path: COMPLETIONS, body: counting('tensorrt_llm_bls', 3), status: 200, text: (body: string) => /^[^|]+\|[^|]+\|[^|]+\|\|stop$/.test(pieces(body)) },
-  { tiny: true, name: 'a stream that EOS ends in an event without text', path: COMPLETIONS, body: { ...counting('ensemble', 16), prompt: SILENCE }, status: 200, text: (body: string) => pieces(body) === '|stop' },
+  { tiny: true, streams: true, name: 'a stream that ends at max_tokens with its last piece', path: COMPLETIONS, body: counting('ensemble', 3), status: 200, text: (body: string) => /^[^|]+\|[^|]+\|[^|]+\|stop$/.test(pieces(body)) },
+  { tiny: true, streams: true, name: 'the same from the BLS, whose end is an event of its own, without text', path: COMPLETIONS, body: counting('tensorrt_llm_bls', 3), status: 200, text: (body: string) => /^[^|]+\|[^|]+\|[^|]+\|\|stop$/.test(pieces(body)) },
+  { tiny: true, streams: true, name: 'a stream that EOS ends in an event without text', path: COMPLETIONS, body: { ...counting('ensemble', 16), prompt: SILENCE }, status: 200, text: (body: string) => pieces(body) === '|stop' },
 
   { name: 'completion to an unknown model', path: COMPLETIONS, body: { model: 'nope', prompt: 'x' }, status: 400, json: detail('Unknown model: nope') },
   { name: 'chat to an unknown model', path: CHAT, body: { model: 'nope', messages }, status: 400, json: detail('Unknown model: nope') },
