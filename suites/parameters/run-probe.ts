@@ -47,6 +47,8 @@ async function pair(work: Work, probe: PairProbe, route: RouteId, findings: Find
   if (!spells(SURFACE_OF[route], probe.words, work.profile.models) || probe.when?.(work.profile) === false) return;
   if (probe.words.includes('stream') && !work.lab.parts.decoupled)
     return findings.note('nothing streams on a repository that is not decoupled');
+  if (probe.words.includes('sequences') && !work.lab.parts.decoupled)
+    return findings.note('several sequences are several responses, and a repository that is not decoupled gives one');
   const most = route === 'raw' || probe.oneIsEnough ? (probe.subjects ?? 1) : 1;
   const subjects = await work.subjects.pick(route, most, (s) => probe.asks(s, work) !== undefined);
   if (subjects.length === 0) findings.vacuous(LAW, probe.id, route, NOBODY);

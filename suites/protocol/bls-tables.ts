@@ -64,6 +64,7 @@ const inputs = [
 export const UNARY_RPCS: readonly RpcCase[] = [
   ...['ensemble', BLS, ACCUMULATE].map((model): RpcCase => ({ ...unary(`${model} answers a unary call with prompt and answer`, { ...ensemble(SILENCE, 5), model }, 'OK'), body: { model_name: model, ...saysNothing } })),
   unary('raw answers a unary call', { model: 'tensorrt_llm', inputs: [int32('input_ids', [1, 2], [0, 4]), int32('input_lengths', [1, 1], [2]), int32('request_output_len', [1, 1], [1])] }, 'OK'),
+  { ...unary('a stop gets a response without outputs', { model: 'tensorrt_llm', id: 'nobody', inputs: [int32('input_ids', [1, 1], [1]), int32('input_lengths', [1, 1], [0]), int32('request_output_len', [1, 1], [0]), bool('stop', [1, 1], [true])] }, 'OK'), body: { outputs: [] } },
   unary('an ensemble without max_tokens is a deadlock', bare('ensemble'), 'INVALID_ARGUMENT', DEADLOCK),
   unary('a BLS without max_tokens is its traceback', bare(BLS), 'INTERNAL', NO_TOKENS),
   unary('an error of preprocessing, through the BLS', { ...ensemble('x', 1, BIAS), model: BLS }, 'INTERNAL', OF_PREPROCESSING),

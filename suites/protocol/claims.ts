@@ -87,6 +87,13 @@ function ofNvidia(row: HttpCase): HttpCase {
   return { ...row, holds: (profile) => profile.openai.trtllmServe === undefined && (row.holds?.(profile) ?? true) };
 }
 
+/** An answer that is streamed needs a repository with the decoupled policy. */
+function marked(row: HttpCase): HttpCase {
+  const { body, status } = row;
+  const streamed = status === 200 && typeof body === 'object' && 'stream' in body && body.stream === true;
+  return streamed ? { ...row, streams: true } : row;
+}
+
 /** The tables were observed on decoupled repositories. */
 const needsStreams = (lab: Lab): string | undefined => (lab.parts.decoupled ? undefined : NOT_DECOUPLED);
 /** Most rows ask the engine, the ensemble or one of its steps: nothing is left of a table without them. */
@@ -184,7 +191,7 @@ export const CLAIMS: readonly Claim[] = [
   tableClaim({
     id: 'openai-front-end',
     statement: 'The OpenAI front end answers, and refuses, as the observed release does.',
-    cases: [...OPENAI.map(ofNvidia), ...TRTLLM_SERVE],
+    cases: [...OPENAI.map(ofNvidia), ...TRTLLM_SERVE].map(marked),
     unless: (lab) => (lab.parts.endpoints.openai === undefined ? 'the target has no OpenAI front end' : undefined),
     check: (c, lab) => exchange(c, lab, new URL(lab.parts.endpoints.openai ?? '').host),
   }),

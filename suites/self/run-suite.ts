@@ -58,7 +58,7 @@ export const ORDINARY_CLAIMS: readonly Claim[] = [
   .toSorted((a, b) => DEAR.indexOf(a.id) - DEAR.indexOf(b.id));
 
 /** The same plan as the ordinary run's, drawn by the same seed, with fewer cases of everything. */
-const SMALL: Budget = { scale: 0.2, propertyRuns: 3, longTokens: 200 };
+export const SMALL: Budget = { scale: 0.2, propertyRuns: 3, longTokens: 200 };
 
 /** A server that hangs is found by this deadline, so it is short: the tiny model answers within milliseconds. */
 const CASE_DEADLINE_MS = 2000;
