@@ -31,6 +31,10 @@ export interface TableRow {
   holds?(profile: ReleaseProfile): boolean;
 }
 
+/** Rows with tensors that the model repositories had not always, or not under this name. */
+export const WITH_COUNTS: Pick<TableRow, 'holds'> = { holds: ({ models }) => models.returnsTokenCounts.value };
+export const WITH_MIN_TOKENS: Pick<TableRow, 'holds'> = { holds: ({ models }) => models.minTokensTensor.value === 'min_tokens' };
+
 /** A claim whose cases are the rows of a table of observed literals; after each row the server must still be alive. */
 export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
   return {
