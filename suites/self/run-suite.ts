@@ -22,6 +22,9 @@ import { startServer } from './start-server.ts';
 /** Claims that take more than a tenth of a second of processor time per law with the small budget, cheapest first. */
 const DEAR = [
   'seeded-sampling',
+  'parameters-penalties',
+  'parameters-draws',
+  'greedy-spellings',
   'bls-is-ensemble',
   'stop-words-alike',
   'openai-stop-words',
