@@ -18,6 +18,7 @@ import { GENERATES, type HttpCase, INFER, ROUTES, STREAMS as SSE_STREAMS } from 
 import { EXCHANGES as LLMAPI } from './llmapi-tables.ts';
 import { OPENAI } from './openai-tables.ts';
 import { TRTLLM_SERVE } from './trtllm-serve-tables.ts';
+import { POSTPROCESSING_SPM, PREPROCESSING_SPM } from './spm-tables.ts';
 import { tableClaim } from './table-claim.ts';
 import { PlainGrpc, http, inferMessage } from './wire.ts';
 
@@ -122,14 +123,14 @@ export const CLAIMS: readonly Claim[] = [
     unless: needsModels,
     id: 'preprocessing-tensors',
     statement: 'preprocessing gives the tensors that the stock model was seen to give.',
-    cases: PREPROCESSING,
+    cases: [...PREPROCESSING, ...PREPROCESSING_SPM],
     check: tensors,
   }),
   tableClaim({
     unless: needsModels,
     id: 'postprocessing-texts',
     statement: 'postprocessing gives the texts that the stock model was seen to give: cut by length, without control tokens, one per beam.',
-    cases: POSTPROCESSING,
+    cases: [...POSTPROCESSING, ...POSTPROCESSING_SPM],
     check: tensors,
   }),
   tableClaim({
