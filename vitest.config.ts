@@ -48,6 +48,8 @@ export default defineConfig({
           include: ['suites/clients/**/*.test.ts'],
           globalSetup: ['./src/report/global-setup.ts'],
           isolate: false,
+          // A file per environment that takes long to lay out, all of them at once.
+          maxWorkers: 3,
           sequence: { groupOrder: 3 },
           testTimeout: 600_000,
         },

@@ -6,7 +6,8 @@ import { requestOf } from '#checks/lab/plan.ts';
 import { failsUnder } from '#checks/compare/index.ts';
 import { law } from '#checks/laws/index.ts';
 import type { Mode, Request, RouteId } from '#core/request/index.ts';
-import { BLS, agreementRequests } from './requests.ts';
+
+export const BLS: readonly RouteId[] = ['bls', 'bls-accumulate'];
 
 /** Why nothing can be said of the pair, or undefined. */
 export function notBoth(lab: Lab): string | undefined {
@@ -30,11 +31,11 @@ export async function besideEnsemble(lab: Lab, request: Request, route: RouteId,
   return { transcript, reference, truth };
 }
 
-/** Greedy ones that are asked anyway, and sampled ones, since a parameter that gets lost on the way is one of those. */
+/** Greedy ones of the agreement suite, and sampled ones, since a parameter that gets lost on the way is one of those. */
 function requests(lab: Lab): Request[] {
-  const greedy = agreementRequests(lab, 'bls');
+  const greedy = lab.plan.draw('agreement', lab.count(12)).map((p) => requestOf(p, { maxTokens: 24 }));
   const sampled = lab.plan
-    .draw('bls-sampled', lab.count(4, 3), (p) => p.eosAtOnce !== true)
+    .draw('bls-sampled', lab.count(8, 3), (p) => p.eosAtOnce !== true)
     .map((p, i) =>
       requestOf(p, { maxTokens: 16, minTokens: 8 }, '-sampled', { kind: 'sampled', seed: 500 + i, temperature: 1.7, topK: 40, topP: 0.95 }),
     );

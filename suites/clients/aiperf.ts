@@ -8,6 +8,7 @@ import type { Case } from '#core/request/index.ts';
 import { FLAG, type Transcript, TranscriptBuilder } from '#core/transcript/index.ts';
 import { clientEnvironment, runClient } from '#targets/clients/index.ts';
 import { writeTexts } from './genai-perf.ts';
+import { SERVE_CONTROL, TRTLLM_SERVE } from './openai.ts';
 import { type RecordedInputs, inGrammarMessages, inGrammarTexts, requestFrom } from './recorded-request.ts';
 import { payloadReader, readPayload } from './transcripts.ts';
 import { type Recorded, type Use, contextOf } from './use.ts';
@@ -57,6 +58,8 @@ async function profiled(lab: Lab, { route, endpoint, texts }: Profile): Promise<
     ms: WITHIN_MS,
     signal,
     cwd: folder.path,
+    // With it a folder is looked up on the hub; empty counts as not set.
+    environment: { HF_HUB_OFFLINE: '' },
   });
   const records = readFileSync(join(artifacts, 'profile_export_raw.jsonl'), 'utf8')
     .trimEnd()
@@ -158,5 +161,15 @@ export const AIPERF: readonly Use[] = [
     full: true,
     run: (lab) => profiled(lab, { route: 'openai-chat', endpoint: chatEndpoint(lab) }),
     control: { fault: 'sse-client-needs-done', law: 'done-marker' },
+  },
+  {
+    id: 'aiperf-chat-trtllm-serve',
+    statement: 'aiperf: the events of chat streams of trtllm-serve in its raw records are what the laws say.',
+    routes: ['openai-chat'],
+    laws: CHAT,
+    profile: TRTLLM_SERVE,
+    full: true,
+    run: (lab) => profiled(lab, { route: 'openai-chat', endpoint: chatEndpoint(lab), texts: inGrammarMessages(lab, 'aiperf-chat', COUNT) }),
+    control: SERVE_CONTROL,
   },
 ];

@@ -37,7 +37,7 @@ function answers(use: Use): Claim {
     laws: use.laws,
     deadlineMs: use.deadlineMs ?? DEADLINE_MS,
     async run(lab): Promise<Outcome> {
-      if (use.repository === 'unary') return onServer(use, lab, {}, (own) => judgedUse(use, own));
+      if (use.repository !== undefined || use.profile !== undefined) return onServer(use, lab, [], (own) => judgedUse(use, own));
       const [missing] = use.routes.filter((r) => lab.parts.notServed.has(r));
       return missing === undefined ? judgedUse(use, lab) : notServed(lab.parts.notServed.get(missing)!);
     },
@@ -46,7 +46,7 @@ function answers(use: Use): Claim {
 
 /** The same client and the same judge on a server with a defect: its record has to show it. */
 function control(use: Use): Claim {
-  const { fault, law: expected, profile = 'default' } = use.control;
+  const { fault, law: expected } = use.control;
   return {
     id: `${use.id}-sees-${fault}`,
     suite: 'clients',
@@ -55,7 +55,7 @@ function control(use: Use): Claim {
     laws: ['faults-are-found'],
     deadlineMs: use.deadlineMs ?? DEADLINE_MS,
     run: (lab) =>
-      onServer(use, lab, { faults: [fault], profile }, async (own) => {
+      onServer(use, lab, [fault], async (own) => {
         const { n, failures } = await judgedUse(use, own);
         const { alive, detail } = await own.parts.health();
         const died = alive ? [] : [{ law: 'server-survives', code: 'server-died', text: detail }];
@@ -68,18 +68,9 @@ function control(use: Use): Claim {
   };
 }
 
-interface ServerChange {
-  readonly faults?: readonly string[];
-  readonly profile?: string;
-}
-
 /** Work on an embedded server of its own. */
-async function onServer(
-  use: Use,
-  lab: Lab,
-  { faults = [], profile = 'default' }: ServerChange,
-  work: (own: Lab) => Promise<Outcome>,
-): Promise<Outcome> {
+async function onServer(use: Use, lab: Lab, faults: readonly string[], work: (own: Lab) => Promise<Outcome>): Promise<Outcome> {
+  const { profile = 'default' } = use;
   using unary = use.repository === 'unary' ? unaryRepository() : undefined;
   const config = { ...toRunConfig(defaultSettings(), PACKAGE_ROOT), faults, profile, seed: lab.plan.seed };
   await using server = await startServer({ profile, faults, repository: unary?.path ?? MODEL_REPOSITORY });

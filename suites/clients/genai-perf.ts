@@ -3,6 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Lab } from '#checks/lab/lab.ts';
 import type { Judged } from '#checks/lab/judged.ts';
+import { viewOf } from '#checks/lab/replay.ts';
+import type { Failure } from '#checks/lab/result.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Case, Mode } from '#core/request/index.ts';
 import { clientEnvironment, pathWith, runClient } from '#targets/clients/index.ts';
@@ -58,7 +60,7 @@ async function profiled(lab: Lab, { route, mode, endpoint, texts, countsEmpty }:
   return {
     cases,
     notes: [...notes, text],
-    failures: holds ? [] : [{ law: 'as-observed', code: 'client-miscounts', text }],
+    failures: [...(holds ? [] : [{ law: 'as-observed', code: 'client-miscounts', text }]), ...tooShort(cases)],
   };
 }
 
@@ -69,6 +71,22 @@ function cutExport(thrown: unknown): LockstepError {
   return new LockstepError('client-export-cut', 'genai-perf cannot read the profile export of perf_analyzer', {
     hint: 'perf_analyzer wrote a value that is no number; run it again.',
     context: error.context,
+  });
+}
+
+/** Its export of a stream has no counts, but a response per token. */
+function tooShort(cases: readonly Judged[]): readonly Failure[] {
+  return cases.flatMap(({ transcript: t }) => {
+    const { minTokens = 0 } = t.case.request.limits;
+    if (t.case.mode !== 'stream' || t.events >= minTokens) return [];
+    return [
+      {
+        law: 'min-tokens',
+        code: 'too-few',
+        text: `${t.events} responses, at least ${minTokens} tokens were asked for`,
+        case: viewOf(t.case),
+      },
+    ];
   });
 }
 
@@ -94,6 +112,11 @@ export function writeTexts(folder: string, texts: readonly string[]): string {
 /** Greedy: without these two the front end samples. */
 const GREEDY = ['--extra-inputs', 'temperature:0', '--extra-inputs', 'top_p:0'];
 const chatEndpoint = (lab: Lab) => ['--endpoint-type', 'chat', '--url', lab.parts.endpoints.openai!, '--streaming', ...GREEDY];
+
+const kserveEndpoint = (lab: Lab) => [
+  ...['--backend', 'tensorrtllm', '--endpoint-type', 'kserve'],
+  ...['--url', lab.parts.endpoints.grpc, '--streaming'],
+];
 
 const STREAM = ['answers-at-all', 'deltas-equal-whole', 'no-empty-event', 'count-limit', 'no-control-text'];
 const CHAT = [...STREAM, 'done-marker', 'role-first', 'finish-reason-true', 'eos-ending'];
@@ -122,11 +145,27 @@ export const GENAI_PERF: readonly Use[] = [
       profiled(lab, {
         route: 'ensemble',
         mode: 'stream',
-        endpoint: ['--backend', 'tensorrtllm', '--endpoint-type', 'kserve', '--url', lab.parts.endpoints.grpc, '--streaming'],
+        endpoint: kserveEndpoint(lab),
         texts: inGrammarTexts(lab, 'genai-kserve', COUNT),
         countsEmpty: true,
       }),
     control: { fault: 'stream-no-spaces-ensemble', law: 'deltas-equal-whole' },
+  },
+  {
+    id: 'genai-perf-kserve-min-length',
+    statement: 'genai-perf: with a fixed number of tokens its answers have that many, on a release whose ensemble has min_length.',
+    routes: ['ensemble'],
+    laws: STREAM,
+    profile: 'models=0.19',
+    full: true,
+    run: (lab) =>
+      profiled(lab, {
+        route: 'ensemble',
+        mode: 'stream',
+        endpoint: [...kserveEndpoint(lab), '--output-tokens-mean-deterministic'],
+        countsEmpty: true,
+      }),
+    control: { fault: 'min-length-ignored', law: 'min-tokens' },
   },
   {
     id: 'genai-perf-generate',

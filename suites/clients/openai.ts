@@ -107,5 +107,25 @@ function uses(client: string, driver: OpenAiDriver, title: string): readonly Use
   ];
 }
 
-export const OPENAI_PYTHON: readonly Use[] = uses('openai-python', 'openai_sdk', 'openai for Python');
-export const OPENAI_NODE: readonly Use[] = uses('openai-node', 'openai-node', 'openai for Node');
+/** TensorRT-LLM's own front end in the place of Triton's. */
+export const TRTLLM_SERVE = 'openai=trtllm-serve-1.1';
+/** A defect of the engine: those of Triton's front end are not in this one. */
+export const SERVE_CONTROL: Use['control'] = { fault: 'stream-repeats-last-token-with-endid', law: 'eos-ending' };
+
+function onTrtllmServe(all: readonly Use[]): readonly Use[] {
+  return all
+    .filter((use) => use.laws.includes('deltas-equal-whole'))
+    .map((use) => ({
+      ...use,
+      id: `${use.id}-trtllm-serve`,
+      statement: `${use.statement.slice(0, -1)}; from trtllm-serve.`,
+      profile: TRTLLM_SERVE,
+      control: SERVE_CONTROL,
+    }));
+}
+
+const PYTHON = uses('openai-python', 'openai_sdk', 'openai for Python');
+const NODE = uses('openai-node', 'openai-node', 'openai for Node');
+
+export const OPENAI_PYTHON: readonly Use[] = [...PYTHON, ...onTrtllmServe(PYTHON)];
+export const OPENAI_NODE: readonly Use[] = [...NODE, ...onTrtllmServe(NODE)];

@@ -6,7 +6,7 @@ import { requestOf } from '#checks/lab/plan.ts';
 import { promptIds } from '#checks/routes/prompt.ts';
 import type { Case, Mode } from '#core/request/index.ts';
 import { clientEnvironment, runClient } from '#targets/clients/index.ts';
-import { openAiRequestBody, openAiRequests } from './openai.ts';
+import { SERVE_CONTROL, TRTLLM_SERVE, openAiRequestBody, openAiRequests } from './openai.ts';
 import { judgedPerfRecords, readPerfRecords } from './perf-record.ts';
 import { inGrammarTexts } from './recorded-request.ts';
 import { type Recorded, type Use, contextOf } from './use.ts';
@@ -94,6 +94,19 @@ function chat(lab: Lab): Promise<Recorded> {
 
 const STREAM = ['answers-at-all', 'deltas-equal-whole', 'no-empty-event', 'count-limit'];
 
+const CHAT = [
+  ...STREAM,
+  'done-marker',
+  'role-first',
+  'finish-reason-true',
+  'usage-counts',
+  'prompt-ids',
+  'eos-ending',
+  'length-ending',
+  'no-control-text',
+  'no-broken-utf8',
+];
+
 export const PERF_ANALYZER: readonly Use[] = [
   {
     id: 'perf-analyzer-stream-ensemble',
@@ -132,19 +145,17 @@ export const PERF_ANALYZER: readonly Use[] = [
     id: 'perf-analyzer-chat',
     statement: 'perf_analyzer: the events that it recorded of chat streams are what the laws say, [DONE] last.',
     routes: ['openai-chat'],
-    laws: [
-      ...STREAM,
-      'done-marker',
-      'role-first',
-      'finish-reason-true',
-      'usage-counts',
-      'prompt-ids',
-      'eos-ending',
-      'length-ending',
-      'no-control-text',
-      'no-broken-utf8',
-    ],
+    laws: CHAT,
     run: chat,
     control: { fault: 'sse-client-needs-done', law: 'done-marker' },
+  },
+  {
+    id: 'perf-analyzer-chat-trtllm-serve',
+    statement: 'perf_analyzer: the events that it recorded of chat streams of trtllm-serve are what the laws say.',
+    routes: ['openai-chat'],
+    laws: CHAT,
+    profile: TRTLLM_SERVE,
+    run: chat,
+    control: SERVE_CONTROL,
   },
 ];

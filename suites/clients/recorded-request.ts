@@ -3,7 +3,7 @@ import type { Lab } from '#checks/lab/lab.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { sha256 } from '#core/hash/index.ts';
 import { canonicalJson } from '#core/json/index.ts';
-import type { ChatMessage, Prompt, Request } from '#core/request/index.ts';
+import type { ChatMessage, Limits, Prompt, Request } from '#core/request/index.ts';
 
 /** What may stand in the inputs of a record: a payload of OpenAI or generate, or tensors by name. */
 export interface RecordedInputs {
@@ -14,6 +14,8 @@ export interface RecordedInputs {
   readonly input_ids?: number | readonly number[];
   readonly max_tokens?: number;
   readonly request_output_len?: number;
+  /** Of releases before 1.0. */
+  readonly min_length?: number;
 }
 
 /** The request of a record; greedy, since every client is told so. Errors: `client-record-unread`. */
@@ -29,8 +31,9 @@ export function requestFrom(inputs: RecordedInputs): Request {
       },
     );
   }
-  const id = `recorded-${sha256(canonicalJson([prompt, maxTokens])).slice(0, 8)}`;
-  return { id, prompt, sampling: { kind: 'greedy' }, limits: { maxTokens } };
+  const limits: Limits = { maxTokens, ...(inputs.min_length === undefined ? {} : { minTokens: inputs.min_length }) };
+  const id = `recorded-${sha256(canonicalJson([prompt, limits])).slice(0, 8)}`;
+  return { id, prompt, sampling: { kind: 'greedy' }, limits };
 }
 
 function promptFrom({ messages, prompt, text_input: text, input_ids: ids }: RecordedInputs): Prompt | undefined {

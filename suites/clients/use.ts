@@ -11,6 +11,8 @@ export interface Use {
   readonly routes: readonly RouteId[];
   readonly laws: readonly string[];
   readonly deadlineMs?: number;
+  /** On a server of its own, of these releases. */
+  readonly profile?: string;
   /** `unary`: on a server of its own whose tensorrt_llm gives each request one response. */
   readonly repository?: 'unary';
   /** Only with `npm run test:full`: the same client, dear, in a second way. */
@@ -18,7 +20,7 @@ export interface Use {
   /** Runs the client against the lab's server, and gives what it recorded beside the accepted answers. */
   run(lab: Lab): Promise<Recorded>;
   /** A defect that the client's own record must show: the law that has to fail. */
-  readonly control: { readonly fault: string; readonly law: string; readonly profile?: string };
+  readonly control: { readonly fault: string; readonly law: string };
 }
 
 export interface Recorded {

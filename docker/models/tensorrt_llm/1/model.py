@@ -89,12 +89,11 @@ class TritonPythonModel:
             self.engine.submit(job)
 
     def _stop(self, job):
-        """`stop` tensor: the order itself is answered by FINAL without data, or without the decoupled policy, where
-        every request must have a response, by one that has no outputs."""
+        """`stop` tensor: the order itself is answered by FINAL without data."""
         if not job.request_id:
             raise RequestError("A request id must be provided for request cancellation")
         self.engine.stop(job.request_id)
-        responses.close(job, None if self.decoupled else pb_utils.InferenceResponse(output_tensors=[]))
+        responses.close(job)
 
     def _require_outputs(self, request):
         asked = request.requested_output_names()
