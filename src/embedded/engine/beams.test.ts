@@ -36,7 +36,7 @@ test.each([
 ])('with %s, every beam is worth what its ids are worth when computed alone', async (_, reuse) => {
   const engine = createLlamaEngine({ checkpoint: CHECKPOINT, reuse });
   let checked = 0;
-  for (const { promptIds } of ORACLE.filter((one) => one.outputIds.length >= 6).slice(0, 3)) {
+  for (const { promptIds } of ORACLE.filter((one) => one.outputIds.length >= 6).slice(0, 2)) {
     const beams = await beamsOf(engine, makeRequest(promptIds, { maxTokens: 16, endId: -1, beams: WIDTH_4 }));
     expect(new Set(beams.map(({ ids }) => ids.join())).size).toBe(4);
     expect(beams.map(({ cumLogProb }) => cumLogProb)).toEqual(beams.map(({ cumLogProb }) => cumLogProb).toSorted((a, b) => b - a));
@@ -51,14 +51,14 @@ test.each([
       checked += ids.length;
     }
   }
-  expect(checked).toBe(3 * 4 * 16);
+  expect(checked).toBe(2 * 4 * 16);
   expect(engine.stats()).toMatchObject({ active: 0, blocksUsed: 0 });
   await engine.close();
 });
 
 test('one beam of a search is the greedy answer, and four are never worse', async () => {
   const engine = createLlamaEngine({ checkpoint: CHECKPOINT });
-  for (const { promptIds, outputIds } of ORACLE.filter((one) => one.endedByEos).slice(0, 5)) {
+  for (const { promptIds, outputIds } of ORACLE.filter((one) => one.endedByEos).slice(0, 3)) {
     const request = makeRequest(promptIds, { maxTokens: 64, beams: { ...WIDTH_4, width: 1, returned: 1, lengthPenalty: 0 } });
     const [greedy] = await beamsOf(engine, request);
     expect(greedy!.ids).toEqual(outputIds);
@@ -176,8 +176,8 @@ const HUGGING_FACE = JSON.parse(readFileSync(`${CHECKPOINT}/../oracle/tiny/beams
   readonly cases: readonly BeamOracle[];
 };
 
-/** A quarter of the cases, of every setting; all of them with `npm run test:processes`. */
-const COMPARED = HUGGING_FACE.cases.filter((_, i) => i % 4 === 0 || process.env['LOCKSTEP_REAL'] === '1');
+/** A sixth of the cases, of every setting; all of them with `npm run test:processes`. */
+const COMPARED = HUGGING_FACE.cases.filter((_, i) => i % 6 === 0 || process.env['LOCKSTEP_REAL'] === '1');
 
 test('beams and their scores are those of Hugging Face', async () => {
   const engine = createLlamaEngine({ checkpoint: CHECKPOINT });
