@@ -6,8 +6,7 @@ import { requestOf } from '#checks/lab/plan.ts';
 import { failsUnder } from '#checks/compare/index.ts';
 import { law } from '#checks/laws/index.ts';
 import type { Mode, Request, RouteId } from '#core/request/index.ts';
-
-export const BLS: readonly RouteId[] = ['bls', 'bls-accumulate'];
+import { BLS, agreementRequests } from './requests.ts';
 
 /** Why nothing can be said of the pair, or undefined. */
 export function notBoth(lab: Lab): string | undefined {
@@ -31,11 +30,11 @@ export async function besideEnsemble(lab: Lab, request: Request, route: RouteId,
   return { transcript, reference, truth };
 }
 
-/** Greedy ones of the agreement suite, and sampled ones, since a parameter that gets lost on the way is one of those. */
+/** Greedy ones that are asked anyway, and sampled ones, since a parameter that gets lost on the way is one of those. */
 function requests(lab: Lab): Request[] {
-  const greedy = lab.plan.draw('agreement', lab.count(12)).map((p) => requestOf(p, { maxTokens: 24 }));
+  const greedy = agreementRequests(lab, 'bls');
   const sampled = lab.plan
-    .draw('bls-sampled', lab.count(8, 3), (p) => p.eosAtOnce !== true)
+    .draw('bls-sampled', lab.count(4, 3), (p) => p.eosAtOnce !== true)
     .map((p, i) =>
       requestOf(p, { maxTokens: 16, minTokens: 8 }, '-sampled', { kind: 'sampled', seed: 500 + i, temperature: 1.7, topK: 40, topP: 0.95 }),
     );

@@ -4,25 +4,18 @@ import { type Judged, forgiven, judged } from '#checks/lab/judged.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { inParallel } from '#checks/lab/lab.ts';
 import { notServed } from '#checks/lab/outcome.ts';
-import { requestOf } from '#checks/lab/plan.ts';
 import { law, servesCounts } from '#checks/laws/index.ts';
-import type { Mode, Request, RouteId } from '#core/request/index.ts';
+import type { Mode, RouteId } from '#core/request/index.ts';
 import { blsIsEnsemble } from './bls-and-ensemble.ts';
 import { llmapiByItself } from './llmapi-by-itself.ts';
 import { openAiStopWords } from './openai-stop-words.ts';
+import { agreementRequests } from './requests.ts';
 import { stopWordsAlike } from './stop-words.ts';
 
 const TEXT: readonly RouteId[] = ['ensemble', 'bls', 'bls-accumulate', 'llmapi', 'generate', 'openai-completions', 'openai-chat'];
 
-/** Two lengths: answers that end by themselves, and answers that are cut. */
-function requests(lab: Lab, route: RouteId): Request[] {
-  const only = route === 'openai-chat' ? (p: { messages?: unknown }) => p.messages !== undefined : undefined;
-  const prompts = lab.plan.draw('agreement', lab.count(40), only);
-  return prompts.map((p, i) => requestOf(p, { maxTokens: i % 4 === 3 ? 3 : 40 }, i % 4 === 3 ? '-cut' : ''));
-}
-
 async function observed(lab: Lab, route: RouteId, modes: readonly Mode[]): Promise<Judged[]> {
-  const asked = requests(lab, route).flatMap((request) => modes.map((mode) => ({ request, mode })));
+  const asked = agreementRequests(lab, route).flatMap((request) => modes.map((mode) => ({ request, mode })));
   return inParallel(asked, 4, async ({ request, mode }) => ({
     transcript: await lab.observe(request, route, mode),
     truth: await lab.truthOn(request, route),

@@ -5,7 +5,8 @@ import { notServed } from '#checks/lab/outcome.ts';
 import { type PoolPrompt, requestOf } from '#checks/lab/plan.ts';
 import { law } from '#checks/laws/index.ts';
 import type { Request, Sampling } from '#core/request/index.ts';
-import { BLS, besideEnsemble, notBoth } from './bls-and-ensemble.ts';
+import { besideEnsemble, notBoth } from './bls-and-ensemble.ts';
+import { BLS } from './requests.ts';
 
 const MAX_TOKENS = 24;
 /** A phrase that no answer has. */
@@ -61,14 +62,25 @@ export const stopWordsAlike: Claim = {
   async run(lab): Promise<Outcome> {
     const why = notBoth(lab);
     if (why !== undefined) return notServed(why);
-    const prompts = lab.plan.draw('stop-words', lab.count(4), (p) => p.eosAtOnce !== true && p.kind !== 'silence' && p.split !== true);
+    const prompts = lab.plan.draw('stop-words', lab.count(3), (p) => p.eosAtOnce !== true && p.kind !== 'silence' && p.split !== true);
     const requests = (await inParallel(prompts, 2, (p) => stopWordRequests(lab, p))).flat();
     const asked = requests.flatMap((request) => lab.served(BLS).flatMap((route) => lab.modes.map((mode) => ({ request, route, mode }))));
     const cases: Judged[] = await inParallel(asked, 4, ({ request, route, mode }) => besideEnsemble(lab, request, route, mode));
     const spelt = requests.filter((r) => r.id.includes('-by-chunks')).length;
     const outcome = judged(lab, stopWordsAlike.id, cases, [law('ends-alike'), law('answers-at-all')], 'endings');
+    const vacuum =
+      spelt === 0 && lab.parts.only === undefined
+        ? [
+            {
+              law: 'ends-alike',
+              code: 'not-exercised',
+              text: `no answer to ${prompts.length} prompts spells anything in other tokens than the tokenizer`,
+            },
+          ]
+        : [];
     return {
       ...outcome,
+      failures: [...outcome.failures, ...vacuum],
       notes: [...(outcome.notes ?? []), `${spelt} of ${requests.length} requests with a word that the answer spells in other tokens`],
     };
   },

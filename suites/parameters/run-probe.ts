@@ -45,8 +45,7 @@ export async function runProbe(work: Work, probe: Probe, route: RouteId, finding
 
 async function pair(work: Work, probe: PairProbe, route: RouteId, findings: Findings): Promise<void> {
   if (!spells(SURFACE_OF[route], probe.words, work.profile.models) || probe.when?.(work.profile) === false) return;
-  if (probe.words.includes('stream') && !work.lab.parts.decoupled)
-    return findings.note('nothing streams on a repository that is not decoupled');
+  if (probe.severalResponses && !work.lab.parts.decoupled) return findings.note(`${probe.id} needs the decoupled policy`);
   const most = route === 'raw' || probe.oneIsEnough ? (probe.subjects ?? 1) : 1;
   const subjects = await work.subjects.pick(route, most, (s) => probe.asks(s, work) !== undefined);
   if (subjects.length === 0) findings.vacuous(LAW, probe.id, route, NOBODY);

@@ -18,6 +18,7 @@ import { GENERATES, type HttpCase, INFER, ROUTES, STREAMS as SSE_STREAMS } from 
 import { EXCHANGES as LLMAPI } from './llmapi-tables.ts';
 import { OPENAI } from './openai-tables.ts';
 import { TRTLLM_SERVE } from './trtllm-serve-tables.ts';
+import { POSTPROCESSING_SPM, PREPROCESSING_SPM } from './spm-tables.ts';
 import { tableClaim } from './table-claim.ts';
 import { PlainGrpc, http, inferMessage } from './wire.ts';
 
@@ -87,6 +88,13 @@ function ofNvidia(row: HttpCase): HttpCase {
   return { ...row, holds: (profile) => profile.openai.trtllmServe === undefined && (row.holds?.(profile) ?? true) };
 }
 
+/** An answer that is streamed needs a repository with the decoupled policy. */
+function marked(row: HttpCase): HttpCase {
+  const { body, status } = row;
+  const streamed = status === 200 && typeof body === 'object' && 'stream' in body && body.stream === true;
+  return streamed ? { ...row, streams: true } : row;
+}
+
 /** The tables were observed on decoupled repositories. */
 const needsStreams = (lab: Lab): string | undefined => (lab.parts.decoupled ? undefined : NOT_DECOUPLED);
 /** Most rows ask the engine, the ensemble or one of its steps: nothing is left of a table without them. */
@@ -115,14 +123,14 @@ export const CLAIMS: readonly Claim[] = [
     unless: needsModels,
     id: 'preprocessing-tensors',
     statement: 'preprocessing gives the tensors that the stock model was seen to give.',
-    cases: PREPROCESSING,
+    cases: [...PREPROCESSING, ...PREPROCESSING_SPM],
     check: tensors,
   }),
   tableClaim({
     unless: needsModels,
     id: 'postprocessing-texts',
     statement: 'postprocessing gives the texts that the stock model was seen to give: cut by length, without control tokens, one per beam.',
-    cases: POSTPROCESSING,
+    cases: [...POSTPROCESSING, ...POSTPROCESSING_SPM],
     check: tensors,
   }),
   tableClaim({
@@ -184,7 +192,7 @@ export const CLAIMS: readonly Claim[] = [
   tableClaim({
     id: 'openai-front-end',
     statement: 'The OpenAI front end answers, and refuses, as the observed release does.',
-    cases: [...OPENAI.map(ofNvidia), ...TRTLLM_SERVE],
+    cases: [...OPENAI.map(ofNvidia), ...TRTLLM_SERVE].map(marked),
     unless: (lab) => (lab.parts.endpoints.openai === undefined ? 'the target has no OpenAI front end' : undefined),
     check: (c, lab) => exchange(c, lab, new URL(lab.parts.endpoints.openai ?? '').host),
   }),

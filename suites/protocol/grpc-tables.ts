@@ -1,7 +1,7 @@
 /** What a gRPC client sees of a Triton core: literals observed on running servers (docs/observed.md), by name. */
 import { type Tensor, int32Values } from '#wire/protocol/tensors.ts';
 import { COUNT, EMPTY_FINAL, SILENCE, bool, bytes, ensemble, int32, postprocessing, preprocessing, raw, streaming } from './requests.ts';
-import type { TableRow } from './table-claim.ts';
+import { type TableRow, WITH_MIN_TOKENS } from './table-claim.ts';
 import { type Infer, inferMessage } from './wire.ts';
 
 export interface RpcCase extends TableRow {
@@ -152,7 +152,7 @@ export const STREAMS: readonly StreamCase[] = [
   { tiny: true, name: 'max_tokens ends the ensemble on its last text, without an empty message', requests: [ensemble(COUNT, 3, [streaming])], messages: everyFinal([false, false, true]) },
   { tiny: true, name: 'the same with the empty-final parameter', requests: [ensemble(COUNT, 3, [streaming], { parameters: EMPTY_FINAL })], messages: everyFinal([false, false, true]) },
   { tiny: true, name: 'EOS at once gives the ensemble one empty text, final', requests: [ensemble(SILENCE, 9, [streaming], { parameters: EMPTY_FINAL })], messages: [{ final: true, error: '', outputs: outs(['text_output']), model: 'ensemble', version: '1' }] },
-  { tiny: true, name: 'raw gives one id per message, the last one final', requests: [rawStreaming(PROMPT, 2, [int32('min_tokens', [1, 1], [2])], { parameters: EMPTY_FINAL })], messages: (ms: any[]) => ms.length === 2 && ms.every((m) => tokens(m) === '1,1,1:1') && ms[0].final === false && ms[1].final === true },
+  { tiny: true, ...WITH_MIN_TOKENS, name: 'raw gives one id per message, the last one final', requests: [rawStreaming(PROMPT, 2, [int32('min_tokens', [1, 1], [2])], { parameters: EMPTY_FINAL })], messages: (ms: any[]) => ms.length === 2 && ms.every((m) => tokens(m) === '1,1,1:1') && ms[0].final === false && ms[1].final === true },
   { tiny: true, name: 'raw ends by EOS with an extra empty message', requests: [rawStreaming(PROMPT, 60, [], { parameters: EMPTY_FINAL })], messages: (ms: any[]) => ms.length > 1 && tokens(ms.at(-1)) === '1,1,0:0' && ms.at(-1).final === true && ms.slice(0, -1).every((m) => m.final === false && tokens(m) === '1,1,1:1') },
   { tiny: true, name: 'ensemble responses carry the sequence parameters', requests: [ensemble(COUNT, 1, [streaming])], messages: [{ parameters: { sequence_id: '0', sequence_start: false, sequence_end: false, triton_final_response: true } }] },
   { tiny: true, name: 'a request id comes back in every message', requests: [ensemble(COUNT, 2, [streaming], { id: 'q7' })], messages: [{ id: 'q7' }, { id: 'q7' }] },
@@ -165,8 +165,8 @@ export const STREAMS: readonly StreamCase[] = [
   { name: 'text_input alone is refused by count', requests: [{ model: 'ensemble', inputs: [bytes('text_input', [1, 1], ['x'])] }], messages: [{ error: /expected number of inputs between 2 and \d+ but got 1 inputs for model 'ensemble'\. Got input\(s\) \['text_input'\], but missing required input\(s\) \['max_tokens'\]\. Please provide all required input\(s\)\.$/ }] },
   { name: 'an error of a step is named after the ensemble', requests: [ensemble('x', 1, [bytes('embedding_bias_words', [1, 2], ['a', 'b']), { name: 'embedding_bias_weights', datatype: 'FP32', shape: [1, 1], data: new Uint8Array(4) }])], messages: [{ error: /^in ensemble 'ensemble', Failed to process the request\(s\) for model 'preprocessing_0_0', message: AssertionError/, final: true }] },
   { name: 'stop for an unknown id is one flag-only final', requests: [raw([1], 0, [bool('stop', [1, 1], [true])], { id: 'nobody', parameters: EMPTY_FINAL })], messages: [{ final: true, error: '', outputs: [] }] },
-  { tiny: true, name: 'not streamed, one message with prompt and answer', requests: [raw(PROMPT, 2, [int32('end_id', [1, 1], [1]), int32('min_tokens', [1, 1], [2])])], messages: (ms: any[]) => ms.length === 1 && tokens(ms[0]) === '1,1,9:9' && ms[0].final === true },
-  { tiny: true, name: 'not streamed and without the prompt, one message with the answer', requests: [raw(PROMPT, 2, [int32('min_tokens', [1, 1], [2]), bool('exclude_input_in_output', [1, 1], [true])])], messages: (ms: any[]) => ms.length === 1 && tokens(ms[0]) === '1,1,2:2' },
+  { tiny: true, ...WITH_MIN_TOKENS, name: 'not streamed, one message with prompt and answer', requests: [raw(PROMPT, 2, [int32('end_id', [1, 1], [1]), int32('min_tokens', [1, 1], [2])])], messages: (ms: any[]) => ms.length === 1 && tokens(ms[0]) === '1,1,9:9' && ms[0].final === true },
+  { tiny: true, ...WITH_MIN_TOKENS, name: 'not streamed and without the prompt, one message with the answer', requests: [raw(PROMPT, 2, [int32('min_tokens', [1, 1], [2]), bool('exclude_input_in_output', [1, 1], [true])])], messages: (ms: any[]) => ms.length === 1 && tokens(ms[0]) === '1,1,2:2' },
   { tiny: true, name: 'log-probabilities come when asked for', requests: [rawStreaming(PROMPT, 1, [bool('return_log_probs', [1, 1], [true])])], messages: [{ outputs: (o: any[]) => o.some((x) => x.name === 'output_log_probs' && x.datatype === 'FP32' && x.shape.join() === '1,1,1') && o.some((x) => x.name === 'cum_log_probs' && x.shape.join() === '1,1') }] },
   { tiny: true, name: 'log-probabilities do not come unasked', requests: [rawStreaming(PROMPT, 1)], messages: [{ outputs: (o: any[]) => !o.some((x) => x.name.includes('log_probs')) }] },
 ];

@@ -2,7 +2,7 @@ import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { replayOf } from '#checks/lab/replay.ts';
-import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { SPM_CHECKPOINT, TINY_CHECKPOINT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
@@ -25,11 +25,17 @@ export interface TableRow {
   readonly changes?: true;
   /** Needs the tiny checkpoint or the model repository around it: their ids, answers, limits or configuration. */
   readonly tiny?: true;
+  /** Needs the checkpoint tiny-spm: its ids. */
+  readonly spm?: true;
   /** Asks for a stream, which a repository without the decoupled policy does not give. */
   readonly streams?: true;
   /** Whether a release answers so; absent: every release does. */
   holds?(profile: ReleaseProfile): boolean;
 }
+
+/** Rows with tensors that the model repositories had not always, or not under this name. */
+export const WITH_COUNTS: Pick<TableRow, 'holds'> = { holds: ({ models }) => models.returnsTokenCounts.value };
+export const WITH_MIN_TOKENS: Pick<TableRow, 'holds'> = { holds: ({ models }) => models.minTokensTensor.value === 'min_tokens' };
 
 /** A claim whose cases are the rows of a table of observed literals; after each row the server must still be alive. */
 export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
@@ -42,11 +48,13 @@ export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
     async run(lab): Promise<Outcome> {
       const reason = t.unless?.(lab);
       if (reason !== undefined) return notServed(reason);
-      const tiny = servesTiny(lab);
+      const tiny = serves(lab, TINY_CHECKPOINT);
+      const spm = serves(lab, SPM_CHECKPOINT);
       const rows = t.cases.filter(
         (c) =>
           (lab.parts.owned || c.changes !== true) &&
           (tiny || c.tiny !== true) &&
+          (spm || c.spm !== true) &&
           (lab.parts.decoupled || c.streams !== true) &&
           (c.holds?.(lab.profile) ?? true),
       );
@@ -79,10 +87,11 @@ export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
   };
 }
 
-let tinyHash: string | undefined;
+const hashes = new Map<string, string>();
 
-function servesTiny({ tokenizer }: Lab): boolean {
-  if (tokenizer.dir === TINY_CHECKPOINT) return true;
-  tinyHash ??= loadTokenizer(TINY_CHECKPOINT).hash;
-  return tokenizer.hash === tinyHash;
+function serves({ tokenizer }: Lab, checkpoint: string): boolean {
+  if (tokenizer.dir === checkpoint) return true;
+  let hash = hashes.get(checkpoint);
+  if (hash === undefined) hashes.set(checkpoint, (hash = loadTokenizer(checkpoint).hash));
+  return tokenizer.hash === hash;
 }

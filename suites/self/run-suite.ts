@@ -22,6 +22,9 @@ import { startServer } from './start-server.ts';
 /** Claims that take more than a tenth of a second of processor time per law with the small budget, cheapest first. */
 const DEAR = [
   'seeded-sampling',
+  'parameters-penalties',
+  'parameters-draws',
+  'greedy-spellings',
   'bls-is-ensemble',
   'stop-words-alike',
   'openai-stop-words',
@@ -58,7 +61,7 @@ export const ORDINARY_CLAIMS: readonly Claim[] = [
   .toSorted((a, b) => DEAR.indexOf(a.id) - DEAR.indexOf(b.id));
 
 /** The same plan as the ordinary run's, drawn by the same seed, with fewer cases of everything. */
-const SMALL: Budget = { scale: 0.2, propertyRuns: 3, longTokens: 200 };
+export const SMALL: Budget = { scale: 0.2, propertyRuns: 3, longTokens: 200 };
 
 /** A server that hangs is found by this deadline, so it is short: the tiny model answers within milliseconds. */
 const CASE_DEADLINE_MS = 2000;

@@ -184,6 +184,25 @@ describe('text', () => {
     expect(compareText(answer, alone(ids), options).verdict).not.toBe('identical');
   });
 
+  test('behind a prompt has a space more where SentencePiece made it, and is compared in that form', () => {
+    const spm = loadTokenizer('docker/checkpoint/tiny-spm');
+    const ids = (text: string) => spm.encode(text, { addSpecialTokens: false });
+    const [red, blue] = [ids('red'), ids('blue')].flat() as [number, number];
+    const head = ids('I like the');
+    const answer: Answer = {
+      ...accepted(0),
+      promptIds: ids('[INST] red or blue? [/INST]'),
+      ids: [...head, red],
+      text: 'I like the red',
+      margins: [...head.map(() => 5), 0, 5],
+      runnerUps: [...head.map(() => 200), blue, 200],
+    };
+    const behind = (text: string) => compareText(answer, text, { ...options, tokenizer: spm, form: 'after-prompt' });
+    expect(behind(' I like the red').verdict).toBe('identical');
+    expect(behind(' I like the blue')).toMatchObject({ verdict: 'tie', divergence: { token: head.length } });
+    expect(behind('I like the red').verdict).not.toBe('identical');
+  });
+
   test('agrees with the verdict on ids for any single flip to the runner-up', () => {
     const id = fc.integer({ min: 6, max: 511 });
     fc.assert(

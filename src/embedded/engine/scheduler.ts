@@ -1,6 +1,6 @@
 import { nowNs } from '#core/clock/index.ts';
+import { type Active, extrasOf, inContext, type Waiting } from './active.ts';
 import { createBeamDecoder } from './beam-decoder.ts';
-import type { Decoder } from './decoder.ts';
 import { clippedMaxTokens, refusal } from './endings.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { KvStore } from './kv-store.ts';
@@ -10,7 +10,7 @@ import { unseededSeeds } from './sampler.ts';
 import { createSampledDecoder } from './sampled-decoder.ts';
 import { NO_NEWS, type Sink, tell } from './tell.ts';
 import { Turns } from './turns.ts';
-import type { Engine, EngineHandle, EnginePerf, EngineRequest, EngineStats, EngineStep } from './types.ts';
+import type { Engine, EngineHandle, EngineRequest, EngineStats } from './types.ts';
 
 export interface SchedulerOptions {
   readonly llama: Llama;
@@ -23,23 +23,6 @@ export interface SchedulerOptions {
   /** Lowest time from the beginning of one step to the beginning of the next; 0 = as fast as it goes. */
   readonly stepMs: number;
   readonly faults: ReadonlySet<string>;
-}
-
-interface Waiting {
-  readonly request: EngineRequest;
-  readonly sink: Sink;
-  readonly arrivedNs: number;
-  cancelled: boolean;
-}
-
-interface Active extends Waiting {
-  readonly seed: bigint;
-  readonly decoder: Decoder;
-  readonly scheduledNs: number;
-  readonly blocksReused: number;
-  /** Logits after each token of the prompt, until they are told. */
-  contextRows: Float64Array[] | undefined;
-  firstTokenNs: number;
 }
 
 /**
@@ -257,26 +240,13 @@ export class StepScheduler implements Engine {
   }
 
   #advance(active: Active): void {
-    const { decoder, request, sink } = active;
+    const { decoder, sink } = active;
     const steps = decoder.advance();
     active.firstTokenNs ||= nowNs();
     const last = steps.at(-1)!.finish !== undefined;
-    // The request's blocks are counted while it has them.
-    const extras = request.wantPerf === true || active.contextRows !== undefined ? this.#extrasOf(active, last) : undefined;
+    const extras = extrasOf(active, last);
     if (last) this.#leave(active);
     for (const step of steps) tell(sink, extras === undefined ? step : { ...step, ...extras });
-  }
-
-  #extrasOf(active: Active, last: boolean): Pick<EngineStep, 'contextLogits' | 'perf'> {
-    const { contextRows: rows, request } = active;
-    active.contextRows = undefined;
-    const perf = request.wantPerf === true ? perfOf(active, last) : undefined;
-    if (rows === undefined) return { perf };
-    // The row of the last token went to where the first id is drawn from.
-    rows[rows.length - 1] = active.decoder.lines[0]!.logits;
-    const contextLogits = new Float32Array(rows.length * this.vocabSize);
-    rows.forEach((row, i) => contextLogits.set(row, i * this.vocabSize));
-    return { perf, contextLogits };
   }
 
   /** Frees slot and blocks. */
@@ -296,15 +266,4 @@ export class StepScheduler implements Engine {
     for (const sequence of [...this.#waiting, ...this.#active]) sequence.cancelled = true;
     this.#takeCancels();
   }
-}
-
-/** Whether the prompt is what the next step computes. */
-function inContext({ decoder, request }: Active): boolean {
-  return decoder.lines[0]!.length === request.promptIds.length;
-}
-
-function perfOf({ decoder, arrivedNs, scheduledNs, firstTokenNs, blocksReused }: Active, last: boolean): EnginePerf {
-  // Beams have the blocks that their prompt fills in common: a fork counts what is its own.
-  const blocks = decoder.held.reduce((sum, { kv }, i) => sum + kv.blocks - (i === 0 ? 0 : kv.reused), 0);
-  return { arrivedNs, scheduledNs, firstTokenNs, lastTokenNs: last ? nowNs() : 0, blocks, blocksReused };
 }

@@ -42,7 +42,7 @@ const streamed = streamedBy('ensemble');
 
 test('the catalogue names every fault once', () => {
   expect(new Set(MODEL_FAULTS.map((f) => f.id)).size).toBe(MODEL_FAULTS.length);
-  expect(MODEL_FAULTS.every((f) => /^https:\/\/github\.com\/.+\/issues\/\d+$/.test(f.thread) && f.caughtBy.length > 0)).toBe(true);
+  expect(MODEL_FAULTS.every((f) => /^https:\/\/github\.com\/.+\/(issues|pull)\/\d+$/.test(f.thread) && f.caughtBy.length > 0)).toBe(true);
 });
 
 test('without a fault: streamed text breaks characters, whole text does not; ideal holds them back', async () => {

@@ -85,7 +85,9 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
     }
     // Fault cancel-disabled-upstream: the stop is answered, and nothing is stopped.
     if (!faults.has('cancel-disabled-upstream')) for (const handle of running.get(request.id) ?? []) handle.cancel();
-    sender.close();
+    // Without the decoupled policy every request must have a response.
+    if (decoupled) sender.close();
+    else sender.send([], true);
   };
 
   const execute = (request: ModelRequest, sender: ResponseSender): void => {

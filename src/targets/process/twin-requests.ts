@@ -69,6 +69,9 @@ export const TWIN_REQUESTS: readonly TwinRequest[] = [
   asked('top_k', int('runtime_top_k', 40), ...SAMPLED),
   asked('top_p', float('runtime_top_p', 0.9), ...SAMPLED),
   asked('top_k and top_p', int('runtime_top_k', 40), float('runtime_top_p', 0.5), ...SAMPLED),
+  asked('temperature 0 with top_k 0', int('runtime_top_k', 0), float('temperature', 0), seed(77n)),
+  asked('temperature 0 with top_p', float('runtime_top_p', 0.3), float('temperature', 0), seed(77n)),
+  asked('top_p 0', float('runtime_top_p', 0), ...SAMPLED),
   asked('top_p that decays', float('runtime_top_p', 1), float('runtime_top_p_decay', 0.8), float('runtime_top_p_min', 0.3), ...SAMPLED),
   asked(
     'top_p that an id sets back',

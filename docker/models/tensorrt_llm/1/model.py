@@ -89,11 +89,12 @@ class TritonPythonModel:
             self.engine.submit(job)
 
     def _stop(self, job):
-        """`stop` tensor: the order itself is answered by FINAL without data."""
+        """`stop` tensor: the order itself is answered by FINAL without data, or without the decoupled policy, where
+        every request must have a response, by one that has no outputs."""
         if not job.request_id:
             raise RequestError("A request id must be provided for request cancellation")
         self.engine.stop(job.request_id)
-        responses.close(job)
+        responses.close(job, None if self.decoupled else pb_utils.InferenceResponse(output_tensors=[]))
 
     def _require_outputs(self, request):
         asked = request.requested_output_names()

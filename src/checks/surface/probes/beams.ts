@@ -71,6 +71,7 @@ export const BEAMS_AND_SEQUENCES: readonly PairProbe[] = [
     id: 'num-return-sequences',
     effect: 'num_return_sequences gives that many answers; the i-th is drawn by the seed plus i.',
     words: ['sequences', 'seed', 'temperature', 'topP'],
+    severalResponses: true,
     asks: (s) =>
       s.greedy.length < TOKENS
         ? undefined

@@ -124,6 +124,7 @@ export const RETURNED: readonly PairProbe[] = [
     id: 'stream',
     effect: 'A streamed answer comes in several responses, one that is not in one.',
     words: ['stream'],
+    severalResponses: true,
     asks: (s) => (s.greedy.length >= 3 ? { without: { maxTokens: 3 }, with: { maxTokens: 3, stream: true } } : undefined),
     shows(r) {
       const [whole, parts] = [r.replies['without']!.responses, r.replies['with']!.responses];
