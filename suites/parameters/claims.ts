@@ -6,7 +6,7 @@ import { Findings } from './findings.ts';
 import { greedy } from './greedy.ts';
 import { runProbe } from './run-probe.ts';
 import { SEQUENCE_CLAIMS } from './sequences.ts';
-import { asked, unservable } from './unservable.ts';
+import { unservable } from './unservable.ts';
 import { workOf } from './work.ts';
 
 const MODELS: readonly RouteId[] = ['raw', 'ensemble', 'bls', 'generate'];
@@ -62,7 +62,7 @@ function familyClaim(family: Family): Claim {
       if (unserved !== undefined) return unserved;
       const work = workOf(lab);
       const findings = new Findings(lab, id);
-      for (const route of asked(lab, routes)) for (const probe of FAMILIES[family]) await runProbe(work, probe, route, findings);
+      for (const route of lab.served(routes)) for (const probe of FAMILIES[family]) await runProbe(work, probe, route, findings);
       return findings.outcome(unit);
     },
   };

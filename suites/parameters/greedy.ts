@@ -9,13 +9,13 @@ import {
   type Reply,
   servedText,
   type Subject,
-  SURFACE_OF,
+  surfaceOf,
   TEMPERATURE_ZERO_SAMPLES,
   winner,
 } from '#checks/surface/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 import { Findings } from './findings.ts';
-import { asked, unservable } from './unservable.ts';
+import { unservable } from './unservable.ts';
 import { askWith, type Work, workOf } from './work.ts';
 
 const LAW = GREEDY_AS_SPELLED;
@@ -38,9 +38,10 @@ export const greedy: Claim = {
     if (unserved !== undefined) return unserved;
     const work = workOf(lab);
     const findings = new Findings(lab, greedy.id);
-    for (const route of asked(lab, PROBED_ROUTES)) {
+    for (const route of lab.served(PROBED_ROUTES)) {
       const subjects = await leastCertain(work, route);
-      for (const row of GREEDY_ROWS) if (row.surfaces.includes(SURFACE_OF[route])) await ask(work, row, route, subjects, findings);
+      for (const row of GREEDY_ROWS)
+        if (row.surfaces.includes(surfaceOf(route, work.profile))) await ask(work, row, route, subjects, findings);
     }
     return findings.outcome('spellings');
   },

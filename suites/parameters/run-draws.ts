@@ -1,4 +1,4 @@
-import { ACCEPTED_MEANS_APPLIED, type DrawProbe, type Reply, type Subject, servedText, spells, SURFACE_OF } from '#checks/surface/index.ts';
+import { ACCEPTED_MEANS_APPLIED, type DrawProbe, type Reply, type Subject, servedText, spells, surfaceOf } from '#checks/surface/index.ts';
 import { returnsPrompt } from '#checks/laws/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 import type { Findings } from './findings.ts';
@@ -17,7 +17,7 @@ const SUBJECTS = 4;
 
 /** Draws first tokens, from the prompts whose distributions differ most, until the odds are clear. */
 export async function runDraws(work: Work, probe: DrawProbe, route: RouteId, findings: Findings): Promise<void> {
-  if (!spells(SURFACE_OF[route], [...probe.words, 'seed'], work.profile.models)) return;
+  if (!spells(surfaceOf(route, work.profile), [...probe.words, 'seed'], work.profile.models)) return;
   const subjects = await telling(work, route, probe.id, (s) => {
     const { applied, ignored } = probe.chances(s.logits[0]!);
     return divergence(applied, ignored);

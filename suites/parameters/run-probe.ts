@@ -13,7 +13,7 @@ import {
   type RefusalProbe,
   type Reply,
   type Subject,
-  SURFACE_OF,
+  surfaceOf,
   spells,
 } from '#checks/surface/index.ts';
 import type { RouteId } from '#core/request/index.ts';
@@ -44,7 +44,7 @@ export async function runProbe(work: Work, probe: Probe, route: RouteId, finding
 }
 
 async function pair(work: Work, probe: PairProbe, route: RouteId, findings: Findings): Promise<void> {
-  if (!spells(SURFACE_OF[route], probe.words, work.profile.models) || probe.when?.(work.profile) === false) return;
+  if (!spells(surfaceOf(route, work.profile), probe.words, work.profile.models) || probe.when?.(work.profile) === false) return;
   if (probe.severalResponses && !work.lab.parts.decoupled) return findings.note(`${probe.id} needs the decoupled policy`);
   const most = route === 'raw' || probe.oneIsEnough ? (probe.subjects ?? 1) : 1;
   const subjects = await work.subjects.pick(route, most, (s) => probe.asks(s, work) !== undefined);
@@ -83,7 +83,7 @@ async function show(work: Work, probe: PairProbe, route: RouteId, subject: Subje
 }
 
 async function inert(work: Work, probe: InertProbe, route: RouteId, findings: Findings): Promise<void> {
-  for (const extra of probe.inputs[SURFACE_OF[route]] ?? []) {
+  for (const extra of probe.inputs[surfaceOf(route, work.profile)] ?? []) {
     const [subject] = await work.subjects.pick(route, 1, (s) => s.greedy.length > 0);
     if (subject === undefined) return findings.vacuous(LAW, probe.id, route, NOBODY);
     const without = await askGreedy(work, route, subject, { maxTokens: LENGTH });
@@ -96,7 +96,7 @@ async function inert(work: Work, probe: InertProbe, route: RouteId, findings: Fi
 }
 
 async function refusals(work: Work, probe: RefusalProbe, route: RouteId, findings: Findings): Promise<void> {
-  for (const extra of probe.inputs[SURFACE_OF[route]] ?? []) {
+  for (const extra of probe.inputs[surfaceOf(route, work.profile)] ?? []) {
     if (!carries(route, extra)) continue;
     const [subject] = await work.subjects.pick(route, 1, (s) => s.greedy.length > 0);
     if (subject === undefined) return findings.vacuous(LAW, probe.id, route, NOBODY);
@@ -116,7 +116,7 @@ async function refusals(work: Work, probe: RefusalProbe, route: RouteId, finding
 }
 
 async function fields(work: Work, probe: FieldProbe, route: RouteId, findings: Findings): Promise<void> {
-  for (const extra of probe.inputs[SURFACE_OF[route]] ?? []) {
+  for (const extra of probe.inputs[surfaceOf(route, work.profile)] ?? []) {
     const [subject] = await work.subjects.pick(route, 1, (s) => probe.fits(s));
     if (subject === undefined) return findings.vacuous(LAW, probe.id, route, NOBODY);
     const without = await askGreedy(work, route, subject, { maxTokens: LENGTH });

@@ -1,4 +1,4 @@
-import { ACCEPTED_MEANS_APPLIED, type SeedProbe, spells, SURFACE_OF } from '#checks/surface/index.ts';
+import { ACCEPTED_MEANS_APPLIED, type SeedProbe, spells, surfaceOf } from '#checks/surface/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 import type { Findings } from './findings.ts';
 import { telling } from './run-draws.ts';
@@ -10,7 +10,7 @@ const UNLIKELY = 1e-4;
 
 /** First tokens by several seeds, each twice, on one prompt after the other until two seeds differ. */
 export async function runSeeds(work: Work, probe: SeedProbe, route: RouteId, findings: Findings): Promise<void> {
-  if (!spells(SURFACE_OF[route], probe.words, work.profile.models)) return;
+  if (!spells(surfaceOf(route, work.profile), probe.words, work.profile.models)) return;
   const allEqual = (logits: Float32Array) => probe.chances(logits).reduce((sum, p) => sum + p ** SEEDS, 0);
   const subjects = await telling(work, route, probe.id, (s) => -allEqual(s.logits[0]!));
   const base = work.lab.plan.rng(`seeds-${route}`).int(0, 1e9);

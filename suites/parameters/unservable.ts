@@ -3,16 +3,10 @@ import type { Lab } from '#checks/lab/lab.ts';
 import { notServed } from '#checks/lab/outcome.ts';
 import type { RouteId } from '#core/request/index.ts';
 
-/** The routes of the target that the probes know: trtllm-serve has a vocabulary of its own. */
-export function asked(lab: Lab, routes: readonly RouteId[]): RouteId[] {
-  const other = lab.profile.openai.trtllmServe !== undefined;
-  return lab.served(routes).filter((route) => !(other && route.startsWith('openai')));
-}
-
 /** Why a target cannot be asked by probes at all. */
 export async function unservable(lab: Lab, routes: readonly RouteId[]): Promise<Outcome | undefined> {
   if (lab.served(['raw']).length === 0) return notServed('probes are made from what the raw model answers, and there is none');
-  if (asked(lab, routes).length === 0) return notServed(lab.parts.notServed.get(routes[0]!) ?? 'no probe speaks to trtllm-serve yet');
+  if (lab.served(routes).length === 0) return notServed(lab.parts.notServed.get(routes[0]!)!);
   if (!(await lab.marginsServed()) && lab.withoutMargins)
     return notServed('probes are made from generation logits, which the engine does not gather');
   return undefined;

@@ -10,7 +10,7 @@ import { type CallOptions, type EventStream, httpErrorText, type InferRequest } 
 import { bytesTensor, int32Tensor, type Tensor } from '#wire/protocol/tensors.ts';
 import { type InputContext, membersOf, tensorsOf } from './inputs.ts';
 import { readGenerated, readMessage, readOpenAi, type Reply, ReplyBuilder } from './reply.ts';
-import { SURFACE_OF } from './spellings.ts';
+import { surfaceOf } from './spellings.ts';
 import type { Words } from './words.ts';
 
 /** A prompt in every form that a route may take. */
@@ -109,7 +109,7 @@ export class Asker {
 
   async #infer({ route, rows, tensors = [] }: Question, model: string, builder: ReplyBuilder): Promise<void> {
     const { grpc } = this.#lab.parts.clients;
-    const surface = SURFACE_OF[route];
+    const surface = surfaceOf(route, this.#lab.profile);
     const prompts = rows.map((row) => row.prompt);
     const request: InferRequest = {
       model,
@@ -151,7 +151,7 @@ export class Asker {
   }
 
   #members({ route, members = {} }: Question, words: Words): Record<string, unknown> {
-    return { ...membersOf(SURFACE_OF[route], words, this.#context()), ...members };
+    return { ...membersOf(surfaceOf(route, this.#lab.profile), words, this.#context()), ...members };
   }
 
   #context(): InputContext {

@@ -1,5 +1,5 @@
 import type { ProbeContext } from './probe.ts';
-import { SURFACE_OF, spellings } from './spellings.ts';
+import { spellings } from './spellings.ts';
 import type { RouteId } from '#core/request/index.ts';
 import type { Words } from './words.ts';
 
@@ -29,5 +29,5 @@ export function greedyOn(route: RouteId): Words {
 /** The words as far as tensorrt_llm has them. */
 export function rawPart(words: Words, { profile }: ProbeContext): Words {
   const all = spellings(profile.models);
-  return Object.fromEntries(Object.entries(words).filter(([word]) => all[word as keyof Words].names[SURFACE_OF.raw] !== undefined));
+  return Object.fromEntries(Object.entries(words).filter(([word]) => all[word as keyof Words].names.tensorrt_llm !== undefined));
 }

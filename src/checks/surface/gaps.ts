@@ -53,7 +53,16 @@ const SEQUENCES_IGNORED: IgnoredParameter = {
   probes: ['num-return-sequences'],
 };
 
-export const IGNORED_PARAMETERS: readonly IgnoredParameter[] = [PENALTIES_IGNORED, SEQUENCES_IGNORED];
+const SERVE_PENALTIES_IGNORED: IgnoredParameter = {
+  ...PENALTIES_IGNORED,
+  id: 'trtllm-serve-ignores-penalties',
+  routes: OPENAI_ROUTES,
+  deviation: 'Repetition, presence and frequency penalties are accepted, and the answer is the same without them.',
+  listed: (profile) => profile.openai.trtllmServe !== undefined && PENALTIES_IGNORED.listed(profile),
+  probes: ['repetition-penalty', 'presence-penalty', 'frequency-penalty'],
+};
+
+export const IGNORED_PARAMETERS: readonly IgnoredParameter[] = [PENALTIES_IGNORED, SERVE_PENALTIES_IGNORED, SEQUENCES_IGNORED];
 
 export const TEMPERATURE_ZERO_SAMPLES: KnownGap = {
   id: 'temperature-0-with-top-p-samples',

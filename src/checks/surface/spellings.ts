@@ -1,11 +1,12 @@
-import type { ModelsProfile } from '#core/profile/index.ts';
+import { servesTrtllm } from '#checks/laws/trtllm-serve.ts';
+import type { ModelsProfile, ReleaseProfile } from '#core/profile/index.ts';
 import { ROUTE_IDS, type RouteId } from '#core/request/index.ts';
 import type { Word } from './words.ts';
 
 /** What a route talks to: a model of the repository, or an endpoint of the OpenAI front end. */
-export type Surface = 'tensorrt_llm' | 'ensemble' | 'tensorrt_llm_bls' | 'llmapi' | 'completions' | 'chat';
+export type Surface = 'tensorrt_llm' | 'ensemble' | 'tensorrt_llm_bls' | 'llmapi' | 'completions' | 'chat' | 'trtllm-serve';
 
-export const SURFACE_OF: Readonly<Record<RouteId, Surface>> = {
+const SURFACE_OF: Readonly<Record<RouteId, Surface>> = {
   raw: 'tensorrt_llm',
   ensemble: 'ensemble',
   llmapi: 'llmapi',
@@ -15,6 +16,11 @@ export const SURFACE_OF: Readonly<Record<RouteId, Surface>> = {
   'openai-completions': 'completions',
   'openai-chat': 'chat',
 };
+
+/** trtllm-serve has one vocabulary for both of its endpoints, and it is not that of NVIDIA's front end. */
+export function surfaceOf(route: RouteId, profile: ReleaseProfile): Surface {
+  return servesTrtllm(route, profile) ? 'trtllm-serve' : SURFACE_OF[route];
+}
 
 /** The routes that probes ask: bls-accumulate differs from bls in how it cuts a stream, and in nothing that it is asked. */
 export const PROBED_ROUTES: readonly RouteId[] = ROUTE_IDS.filter((route) => route !== 'bls-accumulate');
@@ -34,7 +40,8 @@ type Names = Spelling['names'];
 const models = (raw: string, text = raw): Names => ({ tensorrt_llm: raw, ensemble: text, tensorrt_llm_bls: text });
 /** The LLM API's model: scalars [1], without a batch dimension. Its stop strings are judged by the law `stop-words`. */
 const llmapi = (name: string): Names => ({ llmapi: `sampling_param_${name}` });
-const frontEnd = (name: string): Names => ({ completions: name, chat: name });
+const frontEnd = (name: string): Names => ({ completions: name, chat: name, ...serve(name) });
+const serve = (name: string): Names => ({ 'trtllm-serve': name });
 
 /**
  * The spelling of every word. Scalars are [batch, 1] tensors (INT32, FP32, UINT64, BOOL) or bare JSON values.
@@ -62,19 +69,19 @@ function spellingsOf({
       names: { ...models('request_output_len', 'max_tokens'), ...llmapi('max_tokens'), ...frontEnd('max_tokens') },
     },
     maxCompletionTokens: { kind: 'int32', names: { chat: 'max_completion_tokens' } },
-    minTokens: { kind: 'int32', names: models(minTokensTensor.value) },
+    minTokens: { kind: 'int32', names: { ...models(minTokensTensor.value), ...serve('min_tokens') } },
     endId: { kind: 'int32', names: models('end_id') },
-    stopWords: { kind: 'phrases', names: { ...models('stop_words_list', 'stop_words'), ...frontEnd('stop') } },
+    stopWords: { kind: 'phrases', names: { ...models('stop_words_list', 'stop_words'), completions: 'stop', chat: 'stop' } },
     badWords: { kind: 'phrases', names: models('bad_words_list', 'bad_words') },
     bias: { kind: 'bias', names: models('embedding_bias', 'embedding_bias_words') },
     temperature: { kind: 'fp32', names: { ...models('temperature'), ...llmapi('temperature'), ...frontEnd('temperature') } },
-    topK: { kind: 'int32', names: { ...models('runtime_top_k', 'top_k'), ...llmapi('top_k') } },
+    topK: { kind: 'int32', names: { ...models('runtime_top_k', 'top_k'), ...llmapi('top_k'), ...serve('top_k') } },
     topP: { kind: 'fp32', names: { ...models('runtime_top_p', 'top_p'), ...llmapi('top_p'), ...frontEnd('top_p') } },
     topPDecay: { kind: 'fp32', names: { tensorrt_llm: 'runtime_top_p_decay' } },
     topPMin: { kind: 'fp32', names: { tensorrt_llm: 'runtime_top_p_min' } },
     topPResetId: { kind: 'int32', names: { tensorrt_llm: 'runtime_top_p_reset_ids' } },
     seed: { kind: 'uint64', names: { ...models(seedTensor.value), ...llmapi('seed'), ...frontEnd('seed') } },
-    repetitionPenalty: { kind: 'fp32', names: models('repetition_penalty') },
+    repetitionPenalty: { kind: 'fp32', names: { ...models('repetition_penalty'), ...serve('repetition_penalty') } },
     presencePenalty: {
       kind: 'fp32',
       names: { ...models('presence_penalty'), ...llmapi('presence_penalty'), ...frontEnd('presence_penalty') },

@@ -4,7 +4,7 @@ import { DROPPED_FIELDS, IGNORED_PARAMETERS, TEMPERATURE_ZERO_SAMPLES } from './
 import { GREEDY_ROWS } from './greedy.ts';
 import type { Extra, Probe } from './probe.ts';
 import { FAMILIES, type Family } from './probes/index.ts';
-import { type Kind, SURFACE_OF, type Surface, spellings } from './spellings.ts';
+import { type Kind, type Surface, spellings, surfaceOf } from './spellings.ts';
 
 export type Status =
   /** Its effect is shown. */
@@ -62,6 +62,13 @@ const ELSEWHERE: Partial<Readonly<Record<Surface, Readonly<Record<string, readon
     prompt: ['openai-completions-equals-raw'],
     stream_options: ['usage'],
   },
+  'trtllm-serve': {
+    model: ['openai-front-end'],
+    prompt: ['openai-completions-equals-raw'],
+    messages: ['openai-chat-equals-raw'],
+    stream_options: ['usage'],
+    stop: ['openai-stop-words'],
+  },
   chat: {
     model: ['openai-front-end'],
     messages: ['openai-chat-equals-raw'],
@@ -93,9 +100,15 @@ export function cellOf(surface: Surface, input: string, profile: ReleaseProfile)
   };
 }
 
-/** Every name that a word has on a surface under a profile. */
-export function spelledInputs(surface: Surface, profile: ReleaseProfile): string[] {
-  return Object.values(spellings(profile.models)).flatMap(({ kind, names }) => namesOf(kind, surface, names[surface]));
+/** Every input of a surface that some claim asks under a profile; unknown ones that must be refused are not its inputs. */
+export function askedInputs(surface: Surface, profile: ReleaseProfile): string[] {
+  return [
+    ...Object.keys(ELSEWHERE[surface] ?? {}),
+    ...Object.values(spellings(profile.models)).flatMap(({ kind, names }) => namesOf(kind, surface, names[surface])),
+    ...(Object.values(FAMILIES).flat() as readonly Probe[]).flatMap((probe) =>
+      probe.kind === 'inert' || probe.kind === 'field' ? (probe.inputs[surface] ?? []).map(({ name }) => name) : [],
+    ),
+  ];
 }
 
 function probed(surface: Surface, input: string, profile: ReleaseProfile): Finding[] {
@@ -116,7 +129,7 @@ function statusesBy(probe: Probe, surface: Surface, input: string, profile: Rele
       const there = probe.kind !== 'pair' || probe.when?.(profile) !== false;
       if (!there || !namesOf(kind, surface, names[surface]).includes(input)) return [];
       const gap = IGNORED_PARAMETERS.find(
-        (g) => g.probes.includes(probe.id) && g.routes.some((route) => SURFACE_OF[route] === surface) && g.listed(profile),
+        (g) => g.probes.includes(probe.id) && g.routes.some((route) => surfaceOf(route, profile) === surface) && g.listed(profile),
       );
       return [gap === undefined ? { status: 'supported' } : { status: 'gap', gap: gap.id }];
     }
@@ -128,14 +141,14 @@ function statusesBy(probe: Probe, surface: Surface, input: string, profile: Rele
       return [
         isFrontEnd(surface) && profile.openai.droppedFields.value.includes(input)
           ? { status: 'gap', gap: DROPPED_FIELDS.id }
-          : probe.kind === 'refusal' || !hasPair(surface, input, profile)
-            ? { status: 'refused' }
-            : { status: 'supported' },
+          : probe.kind === 'field' && (surface === 'trtllm-serve' || hasPair(surface, input, profile))
+            ? { status: 'supported' }
+            : { status: 'refused' },
       ];
   }
 }
 
-/** A field that is not dropped is refused, unless it has a probe that shows what it does. */
+/** A field that NVIDIA's front end does not drop is refused, unless it has a probe that shows what it does. */
 function hasPair(surface: Surface, input: string, profile: ReleaseProfile): boolean {
   return (Object.values(FAMILIES).flat() as readonly Probe[]).some(
     (probe) => probe.kind === 'pair' && statusesBy(probe, surface, input, profile).length > 0,

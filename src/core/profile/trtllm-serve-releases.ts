@@ -43,6 +43,7 @@ function release(id: string, trtllmServe: TrtllmServeProfile): OpenAiProfile {
     ...OPENAI_R25_12,
     id: `trtllm-serve-${id}`,
     trtllmServe,
+    droppedFields: seen([]),
     finishReasonAlwaysStop: seen(false),
     disconnectCancels: seen(true),
     doubleBos: seen(false),

@@ -1,15 +1,6 @@
 /** docs/surface.md, from the probes, the configurations of docker/models, the schemas of the front end and the release profiles. */
 import { join } from 'node:path';
-import {
-  type Cell,
-  cellOf,
-  type Evidence,
-  NOT_ASKED,
-  PROBED_ROUTES,
-  spelledInputs,
-  SURFACE_OF,
-  type Surface,
-} from '#checks/surface/index.ts';
+import { type Cell, cellOf, type Evidence, NOT_ASKED, PROBED_ROUTES, askedInputs, surfaceOf, type Surface } from '#checks/surface/index.ts';
 import { profileOf, RELEASES, type ReleaseProfile } from '#core/profile/index.ts';
 import { REQUEST_FIELDS } from '#embedded/openai/index.ts';
 import { readModelConfig } from '#wire/protocol/pbtxt.ts';
@@ -31,10 +22,14 @@ export function surfacePage(root: string): string {
     ...RELEASES.openai.filter((r) => r.trtllmServe === undefined).map(({ id }) => ({ head: id, profile: profileOf(`openai=${id}`) })),
     { head: 'ideal', profile: profileOf('ideal') },
   ];
+  const serves = [
+    ...RELEASES.openai.flatMap(({ id, trtllmServe }) => (trtllmServe === undefined ? [] : withModels(id))),
+    { head: 'ideal', profile: profileOf(`ideal,openai=${RELEASES.openai.at(-1)!.id}`) },
+  ];
   return [
     '# The surface: what every input does, and which claim shows it',
     '',
-    'One table for each model and each endpoint of the OpenAI front end, one row for each input, one column for each group of releases that do alike. This page is made by `npm run docs` from the probes (`src/checks/surface/`), the configurations of `docker/models`, the schemas of the front end and the release profiles.',
+    'One table for each model, for each endpoint of the OpenAI front end and for trtllm-serve, one row for each input, one column for each group of releases that do alike. This page is made by `npm run docs` from the probes (`src/checks/surface/`), the configurations of `docker/models`, the schemas of the front end and the release profiles.',
     '',
     '| word | what it says |',
     '|---|---|',
@@ -49,8 +44,19 @@ export function surfacePage(root: string): string {
     ...MODELS.flatMap((surface) => section(surface, inputsOf(root, surface), models)),
     ...section('completions', REQUEST_FIELDS.completions, frontEnds),
     ...section('chat', REQUEST_FIELDS.chat, frontEnds),
+    ...section('trtllm-serve', [], serves),
+    '',
+    'Of trtllm-serve, which has one vocabulary on both endpoints, only what is asked stands here.',
     '',
   ].join('\n');
+}
+
+/** By the sampler that runs behind it, which decides what becomes of penalties. */
+function withModels(openai: string): Column[] {
+  return ['1.1', '1.2'].map((models) => ({
+    head: `${openai.replace('trtllm-serve-', '')}, models ${models}`,
+    profile: profileOf(`models=${models},openai=${openai}`),
+  }));
 }
 
 function inputsOf(root: string, model: (typeof MODELS)[number]): readonly string[] {
@@ -64,11 +70,12 @@ const TITLES: Readonly<Record<Surface, string>> = {
   llmapi: 'llmapi',
   completions: '/v1/completions',
   chat: '/v1/chat/completions',
+  'trtllm-serve': 'trtllm-serve',
 };
 
 function section(surface: Surface, declared: readonly string[], columns: readonly Column[]): string[] {
-  const routes = PROBED_ROUTES.filter((route) => SURFACE_OF[route] === surface);
-  const spelled = columns.flatMap(({ profile }) => spelledInputs(surface, profile));
+  const routes = PROBED_ROUTES.filter((route) => columns.some(({ profile }) => surfaceOf(route, profile) === surface));
+  const spelled = columns.flatMap(({ profile }) => askedInputs(surface, profile));
   const inputs = [...new Set([...declared, ...spelled])];
   const rows = inputs.map((input) => ({ input, cells: columns.map(({ profile }) => cellOf(surface, input, profile)) }));
   const groups = alike(columns.map((_, i) => rows.map(({ cells }) => show(surface, '', cells[i]!)).join('\n')));

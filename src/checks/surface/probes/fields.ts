@@ -3,6 +3,8 @@ import { LENGTH } from '../subject.ts';
 
 const both = (...extras: readonly Extra[]): FieldProbe['inputs'] => ({ completions: extras, chat: extras });
 
+const IGNORE_EOS: Extra = { name: 'ignore_eos', value: { json: true } };
+
 /** Fields that the front end accepts for TensorRT-LLM models, and that only another front end or back end acts on. */
 export const FIELDS: readonly FieldProbe[] = [
   {
@@ -16,7 +18,7 @@ export const FIELDS: readonly FieldProbe[] = [
     kind: 'field',
     id: 'ignore-eos',
     effect: 'ignore_eos lets the answer go on past EOS.',
-    inputs: both({ name: 'ignore_eos', value: { json: true } }),
+    inputs: { ...both(IGNORE_EOS), 'trtllm-serve': [IGNORE_EOS] },
     fits: (s) => s.ended && s.greedy.length < LENGTH - 2,
   },
   {

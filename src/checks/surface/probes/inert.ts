@@ -34,6 +34,7 @@ export const INERT: readonly InertProbe[] = [
       tensorrt_llm_bls: ONE_BEAM,
       completions: [field('n', 1), field('best_of', 1)],
       chat: [field('n', 1)],
+      'trtllm-serve': [field('n', 1), field('length_penalty', 2), field('early_stopping', true)],
     },
   },
   {
@@ -65,6 +66,6 @@ export const INERT: readonly InertProbe[] = [
     kind: 'inert',
     id: 'user',
     effect: 'user names who asks, for the operator; an answer does not depend on it.',
-    inputs: { completions: [field('user', 'probe')], chat: [field('user', 'probe')] },
+    inputs: { completions: [field('user', 'probe')], chat: [field('user', 'probe')], 'trtllm-serve': [field('user', 'probe')] },
   },
 ];

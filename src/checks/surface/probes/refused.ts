@@ -133,4 +133,16 @@ export const REFUSED: readonly RefusalProbe[] = [
       }),
     },
   },
+  {
+    kind: 'refusal',
+    id: 'unserved-by-trtllm-serve',
+    effect: 'Several answers are refused by an engine that draws one, and what the schema does not know is refused too.',
+    inputs: {
+      'trtllm-serve': fields({
+        n: [2, /Multiple response|multiple returns|n and best_of/],
+        bad_words: [['a'], /bad_words/],
+        end_id: [5, /end_id/],
+      }),
+    },
+  },
 ];
