@@ -19,8 +19,13 @@ export function answerOn({ request, route }: Case, answer: Answer, tokenizer: To
     if (k === answer.ids.length - 1) text = answer.text.startsWith(text) ? answer.text : text;
     // The first of the list that occurs, not the one that occurs first.
     const met = stopWords.find((word) => text.includes(word));
-    if (met !== undefined)
-      return { ...answer, ids: answer.ids.slice(0, k + 1), text: text.slice(0, text.indexOf(met)), finish: 'stop-words' };
+    if (met === undefined) continue;
+    const ids = answer.ids.slice(0, k + 1);
+    const phrase = tokenizer.encode(met, { addSpecialTokens: false });
+    const byIds = answer.finish === 'stop-words' && phrase.length > 0 && phrase.every((id, i) => ids.at(i - phrase.length) === id);
+    // The ids of the phrase are taken away before the text is made, and a space may be one of them.
+    const left = byIds ? tokenizer.decode(ids.slice(0, -phrase.length)) : text.slice(0, text.indexOf(met));
+    return { ...answer, ids, text: left, finish: 'stop-words' };
   }
   return answer;
 }

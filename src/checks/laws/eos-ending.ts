@@ -1,4 +1,5 @@
 import { FLAG, idsOfEvent, textOfEvent, type Transcript } from '#core/transcript/index.ts';
+import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import { answered, dataEvents, endFlag, hasFlag, isRaw, isStream, isTorch, nameId, quote, violationOf } from './observed.ts';
 import type { Answer, Law, LawContext, Violation } from './types.ts';
 
@@ -43,14 +44,21 @@ function rawStreamEnd(t: Transcript): Violation[] {
   return [];
 }
 
+/** Whether a right stream of this answer has text left when all ids are told: a cut character, or a run of byte tokens. */
+function holdsSome(tokenizer: Tokenizer, { ids }: Answer): boolean {
+  const stream = tokenizer.stream();
+  stream.push(ids);
+  return stream.flush() !== '';
+}
+
 function textStreamEnd(t: Transcript, truth: Answer | undefined, context: LawContext): Violation[] {
   const last = dataEvents(t).at(-1);
   if (last === undefined) return [];
   const text = textOfEvent(t, last);
-  // A server that holds back parts of a character gives up the last one, cut, with the last response.
+  // A server that holds back what more bytes might change gives it up with the last response.
   const { streamedTextHoldsBackPartialCharacters: holdsBack, torch } = context.profile.models;
-  const cutEnd = (isTorch(t) ? torch.streamShowsCutCharacter : holdsBack).value && truth?.text.endsWith('\ufffd') === true;
-  if (text !== '' && !cutEnd) return [broken('no-empty-end', `the last event carries ${quote(text)}, not the empty text`, { event: last })];
+  const held = (isTorch(t) ? torch.streamShowsCutCharacter : holdsBack).value && truth !== undefined && holdsSome(context.tokenizer, truth);
+  if (text !== '' && !held) return [broken('no-empty-end', `the last event carries ${quote(text)}, not the empty text`, { event: last })];
   const flag = endFlag(t);
   if (flag !== undefined && !hasFlag(t, last, flag)) {
     return [broken('empty-not-final', 'the last event with data does not carry the mark of the end', { event: last })];

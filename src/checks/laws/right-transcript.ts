@@ -80,7 +80,7 @@ function torch(b: TranscriptBuilder, c: Case, answer: Answer, tokenizer: Tokeniz
   }
   const n = c.mode === 'unary' ? 1 : answer.ids.length + (answer.finish === 'eos' ? 1 : 0);
   const whole = c.mode === 'unary' || models.torch.streamShowsCutCharacter.value ? answer.text : certainText(tokenizer, answer);
-  const decoder = tokenizer.stream({ eager: true });
+  const decoder = tokenizer.stream({ eager: !models.torch.streamShowsCutCharacter.value });
   let text = '';
   for (let k = 0; k < n; k++) {
     const last = k === n - 1;

@@ -65,7 +65,7 @@ export function streamedText(truth: Answer, request: Request, tokenizer: Tokeniz
   const { ids, finish } = truth.engine ?? truth;
   if (streamHoldsBackStopStrings.value && streamShowsCutCharacter.value) return truth.text;
   const left = withoutPhrase(truth.engine ?? truth, request, tokenizer).length;
-  const decoder = tokenizer.stream({ eager: true });
+  const decoder = tokenizer.stream({ eager: !streamShowsCutCharacter.value });
   let shown = '';
   for (const [k, id] of ids.entries()) {
     const last = k === ids.length - 1;

@@ -24,7 +24,7 @@ export function decodeStream(
 ): Detokenizer {
   // Fault stream-trailing-fffd-trtllm: nothing is carried from one response to the next.
   if (decodesAlone) return { push: (ids) => tokenizer.decode(ids, { skipSpecialTokens }) };
-  const decoder = tokenizer.stream({ skipSpecialTokens, eager: true });
+  const decoder = tokenizer.stream({ skipSpecialTokens, eager: !showsCutCharacter });
   return { push: (ids, last) => decoder.push(ids) + (last && showsCutCharacter ? decoder.flush() : '') };
 }
 
