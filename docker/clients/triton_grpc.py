@@ -1,6 +1,7 @@
 """tritonclient.grpc: unary calls, one stream with several requests in flight, cancels, system shared memory."""
 
 import queue
+import time
 
 import tritonclient.grpc as triton
 import tritonclient.utils.shared_memory as shared_memory
@@ -91,7 +92,11 @@ def through_shared_memory(client, step, request, region, output, size):
         shared_memory.destroy_shared_memory_region(handle)
 
 
-OPERATIONS = {"call": call, "infer": unary, "stream": stream, "shared-memory": through_shared_memory}
+def wait(_client, _step, seconds):
+    time.sleep(seconds)
+
+
+OPERATIONS = {"wait": wait, "call": call, "infer": unary, "stream": stream, "shared-memory": through_shared_memory}
 
 job = read_job()
 with triton.InferenceServerClient(job["url"]) as client:
