@@ -5,7 +5,7 @@ import { toClaimOutcome } from '#report/define-claims.ts';
 import { ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
 
 /** What depends on how a tokenizer makes text; `npm run test:spm` asks everything. */
-const STREAMS = ['ensemble-streams', 'bls-accumulate-streams', 'generate-streams'];
+const STREAMS = ['ensemble-streams', 'bls-accumulate-streams'];
 const CLAIMS = ORDINARY_CLAIMS.filter(({ suite, id }) => suite === 'agreement' || suite === 'goldens' || STREAMS.includes(id));
 
 claim(

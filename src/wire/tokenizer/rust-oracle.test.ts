@@ -7,7 +7,7 @@ import { asOnigurumaSees, nfc, NODE_UNICODE } from './unicode.ts';
 import { ACCEPTED, type Change, withTokenizer } from './variants.ts';
 
 /** LOCKSTEP_TOKENIZER_RUNS: how many random texts and id lists each variant is asked; docs/decisions/003-tokenizer.md says how many it was. */
-const RUNS = Number(process.env['LOCKSTEP_TOKENIZER_RUNS'] ?? 40);
+const RUNS = Number(process.env['LOCKSTEP_TOKENIZER_RUNS'] ?? 20);
 
 /** Letters, marks, other scripts, emoji, kinds of white space, controls, and special tokens written out. */
 const text = fc.string({
