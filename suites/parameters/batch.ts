@@ -48,7 +48,7 @@ export const batch: Claim = {
 
 async function compare(work: Work, route: RouteId, { name, rows }: (typeof SETTINGS)[number], findings: Findings): Promise<void> {
   // Of different lengths, so that the shorter ones are padded.
-  const subjects = await work.subjects.pick(route, ROWS, (s) => s.greedy.length >= 3);
+  const subjects = await work.subjects.pick(route, ROWS, 'batch', (s) => s.greedy.length >= 3);
   if (subjects.length < ROWS) return findings.vacuous(LAW, name, route, 'there are not enough prompts');
   const together = await work.asker.ask({
     route,

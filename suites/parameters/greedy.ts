@@ -15,13 +15,17 @@ import {
 } from '#checks/surface/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 import { Findings } from './findings.ts';
+import { COMPARED } from './run-draws.ts';
 import { unservable } from './unservable.ts';
 import { askWith, type Work, workOf } from './work.ts';
 
 const LAW = GREEDY_AS_SPELLED;
 const SUBJECTS = 2;
-/** A row is asked by other seeds until draws from the whole distribution would be the greedy answers by a smaller chance than this. */
-const UNLIKELY = 1e-3;
+/**
+ * A row is asked by other seeds until draws from the whole distribution would be the greedy answers by a smaller chance
+ * than this. A row that must draw is asked until it would be a wonder: it ends with its first other answer.
+ */
+const UNLIKELY = { raw: 1e-3, elsewhere: 2e-2, draws: 1e-6 } as const;
 const MOST_SEEDS = 20;
 /** Where equal requests may differ in their last bits, only prompts whose greedy answer nowhere was closer than this say anything. */
 const CLEAR_MARGIN = 0.4;
@@ -50,8 +54,9 @@ export const greedy: Claim = {
 async function ask(work: Work, row: GreedyRow, route: RouteId, subjects: readonly Subject[], findings: Findings): Promise<void> {
   const where = `"${row.id}"`;
   const first = work.lab.plan.rng(`greedy-${row.id}-${route}`).int(0, 1e9);
+  const unlikely = row.gives === 'greedy' ? UNLIKELY[route === 'raw' ? 'raw' : 'elsewhere'] : UNLIKELY.draws;
   let chance = 1;
-  for (let i = 0; i < MOST_SEEDS && chance >= UNLIKELY; i++) {
+  for (let i = 0; i < MOST_SEEDS && chance >= unlikely; i++) {
     const subject = subjects[i % subjects.length];
     if (subject === undefined) break;
     const reply = await askWith(work, route, subject, { ...row.words, maxTokens: LENGTH, seed: first + i });
@@ -68,7 +73,7 @@ async function ask(work: Work, row: GreedyRow, route: RouteId, subjects: readonl
     }
     return;
   }
-  if (chance >= UNLIKELY) return findings.vacuous(LAW, where, route, 'no prompt leaves enough to chance');
+  if (chance >= unlikely) return findings.vacuous(LAW, where, route, 'no prompt leaves enough to chance');
   findings.exercised();
   if (row.gives === 'draws') findings.fail(LAW, 'never-draws', where, `always the greedy answer (chance ${chance.toPrecision(1)})`, route);
   else if (row.gives === 'gap' && TEMPERATURE_ZERO_SAMPLES.listed(work.profile)) findings.gap(TEMPERATURE_ZERO_SAMPLES, false);
@@ -83,7 +88,7 @@ function isGreedy(work: Work, route: RouteId, subject: Subject, { answers }: Rep
 /** The prompts whose greedy answer a draw is least likely to give. */
 async function leastCertain(work: Work, route: RouteId): Promise<Subject[]> {
   const clear = (s: Subject) => work.exact || s.logits.every((logits) => winner(logits)[1] > CLEAR_MARGIN);
-  const all = await work.subjects.pick(route, Number.POSITIVE_INFINITY, clear);
+  const all = await work.subjects.pick(route, work.lab.count(...COMPARED), 'clear', clear);
   return all
     .map((subject) => ({ subject, chance: likelihood(subject, work) }))
     .toSorted((a, b) => a.chance - b.chance)

@@ -14,6 +14,8 @@ const LAW = ACCEPTED_MEANS_APPLIED;
 const ODDS = 1e4;
 const MOST_DRAWS = 80;
 const SUBJECTS = 4;
+/** Prompts whose distributions are compared: of the ordinary run, of the smallest. */
+export const COMPARED = [24, 16] as const;
 
 /** Draws first tokens, from the prompts whose distributions differ most, until the odds are clear. */
 export async function runDraws(work: Work, probe: DrawProbe, route: RouteId, findings: Findings): Promise<void> {
@@ -50,7 +52,7 @@ const gains = new WeakMap<Subject, Map<string, number>>();
 
 /** The prompts of which one draw tells a probe most; routes share prompts, and what those tell. */
 export async function telling(work: Work, route: RouteId, probe: string, gain: (s: Subject) => number): Promise<Subject[]> {
-  const all = await work.subjects.pick(route, Number.POSITIVE_INFINITY, () => true);
+  const all = await work.subjects.pick(route, work.lab.count(...COMPARED), 'all', () => true);
   const gainOf = (s: Subject): number => {
     let known = gains.get(s);
     if (known === undefined) gains.set(s, (known = new Map()));

@@ -47,7 +47,7 @@ async function pair(work: Work, probe: PairProbe, route: RouteId, findings: Find
   if (!spells(surfaceOf(route, work.profile), probe.words, work.profile.models) || probe.when?.(work.profile) === false) return;
   if (probe.severalResponses && !work.lab.parts.decoupled) return findings.note(`${probe.id} needs the decoupled policy`);
   const most = route === 'raw' || probe.oneIsEnough ? (probe.subjects ?? 1) : 1;
-  const subjects = await work.subjects.pick(route, most, (s) => probe.asks(s, work) !== undefined);
+  const subjects = await work.subjects.pick(route, most, probe.id, (s) => probe.asks(s, work) !== undefined);
   if (subjects.length === 0) findings.vacuous(LAW, probe.id, route, NOBODY);
   const gap = IGNORED_PARAMETERS.find((g) => g.routes.includes(route) && g.probes.includes(probe.id) && g.listed(work.profile));
   const wrong: { readonly subject: Subject; readonly found: Found }[] = [];
@@ -84,7 +84,7 @@ async function show(work: Work, probe: PairProbe, route: RouteId, subject: Subje
 
 async function inert(work: Work, probe: InertProbe, route: RouteId, findings: Findings): Promise<void> {
   for (const extra of probe.inputs[surfaceOf(route, work.profile)] ?? []) {
-    const [subject] = await work.subjects.pick(route, 1, (s) => s.greedy.length > 0);
+    const [subject] = await work.subjects.pick(route, 1, 'answered', (s) => s.greedy.length > 0);
     if (subject === undefined) return findings.vacuous(LAW, probe.id, route, NOBODY);
     const without = await askGreedy(work, route, subject, { maxTokens: LENGTH });
     const given = await askExtra(work, route, subject, { maxTokens: LENGTH }, extra);
@@ -98,7 +98,7 @@ async function inert(work: Work, probe: InertProbe, route: RouteId, findings: Fi
 async function refusals(work: Work, probe: RefusalProbe, route: RouteId, findings: Findings): Promise<void> {
   for (const extra of probe.inputs[surfaceOf(route, work.profile)] ?? []) {
     if (!carries(route, extra)) continue;
-    const [subject] = await work.subjects.pick(route, 1, (s) => s.greedy.length > 0);
+    const [subject] = await work.subjects.pick(route, 1, 'answered', (s) => s.greedy.length > 0);
     if (subject === undefined) return findings.vacuous(LAW, probe.id, route, NOBODY);
     const { refusal } = await askExtra(work, route, subject, { maxTokens: 2 }, extra);
     // An engine of which nothing is known may have the feature, and its effect cannot be seen from here.
@@ -117,7 +117,7 @@ async function refusals(work: Work, probe: RefusalProbe, route: RouteId, finding
 
 async function fields(work: Work, probe: FieldProbe, route: RouteId, findings: Findings): Promise<void> {
   for (const extra of probe.inputs[surfaceOf(route, work.profile)] ?? []) {
-    const [subject] = await work.subjects.pick(route, 1, (s) => probe.fits(s));
+    const [subject] = await work.subjects.pick(route, 1, probe.id, (s) => probe.fits(s));
     if (subject === undefined) return findings.vacuous(LAW, probe.id, route, NOBODY);
     const without = await askGreedy(work, route, subject, { maxTokens: LENGTH });
     const given = await askExtra(work, route, subject, { maxTokens: LENGTH }, extra);

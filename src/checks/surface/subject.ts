@@ -10,9 +10,8 @@ import { baseOf } from './base.ts';
 /** Tokens of the greedy answers that probes look at. */
 export const LENGTH = 12;
 
-/** Prompts that are looked at, at most, for those that can show an effect; fewer where little is to be done. */
-const CANDIDATES = 30;
-const LEAST = 20;
+/** Prompts that are looked at, one after the other, for those that can show an effect. */
+const CANDIDATES = 80;
 
 export interface Subject extends AskedPrompt {
   /** The prompt as a request of the plan, for reports and replays. */
@@ -30,35 +29,54 @@ export class Subjects {
   readonly #lab: Lab;
   readonly #asker: Asker;
   readonly #known = new Map<string, Promise<Subject | undefined>>();
+  readonly #drawn = new Map<boolean, readonly PoolPrompt[]>();
+  readonly #picked = new Map<string, Promise<Subject[]>>();
 
   constructor(lab: Lab, asker: Asker) {
     this.#lab = lab;
     this.#asker = asker;
   }
 
-  /** The first `count` prompts that the route can carry and that fit. */
-  async pick(route: RouteId, count: number, fits: (s: Subject) => boolean): Promise<Subject[]> {
+  /**
+   * The first `count` prompts that the route can carry and that fit. `label` stands for what `fits` asks: routes that
+   * are sent the same prompts share what was picked.
+   */
+  pick(route: RouteId, count: number, label: string, fits: (s: Subject) => boolean): Promise<Subject[]> {
     const chat = route === 'openai-chat';
+    const key = `${chat} ${count} ${label}`;
+    let picked = this.#picked.get(key);
+    if (picked === undefined) this.#picked.set(key, (picked = this.#pick(chat, count, fits)));
+    return picked;
+  }
+
+  async #pick(chat: boolean, count: number, fits: (s: Subject) => boolean): Promise<Subject[]> {
     const found: Subject[] = [];
-    const drawn = this.#lab.plan.draw(
-      'parameters',
-      this.#lab.count(CANDIDATES, LEAST),
-      (p) => p.messages !== undefined || (!chat && p.text !== ''),
-    );
-    for (const prompt of drawn) {
+    for (const prompt of this.#candidates(chat)) {
       if (found.length === count) break;
-      const subject = await this.#subject(prompt, route);
+      const subject = await this.#subject(prompt, chat);
       if (subject !== undefined && fits(subject)) found.push(subject);
     }
     return found;
   }
 
-  #subject(prompt: PoolPrompt, route: RouteId): Promise<Subject | undefined> {
-    const { tokenizer, profile } = this.#lab;
-    const ids = servedPromptIds(requestOf(prompt, { maxTokens: LENGTH }), route, tokenizer, profile);
-    const key = ids.join();
+  #candidates(chat: boolean): readonly PoolPrompt[] {
+    let drawn = this.#drawn.get(chat);
+    if (drawn === undefined) {
+      const { plan } = this.#lab;
+      drawn = plan.draw('parameters', CANDIDATES, (p) => p.messages !== undefined || (!chat && p.text !== ''));
+      this.#drawn.set(chat, drawn);
+    }
+    return drawn;
+  }
+
+  #subject(prompt: PoolPrompt, chat: boolean): Promise<Subject | undefined> {
+    const key = `${chat} ${prompt.name}`;
     let subject = this.#known.get(key);
-    if (subject === undefined) this.#known.set(key, (subject = this.#answered(prompt, ids)));
+    if (subject === undefined) {
+      const { tokenizer, profile } = this.#lab;
+      const ids = servedPromptIds(requestOf(prompt, { maxTokens: LENGTH }), chat ? 'openai-chat' : 'raw', tokenizer, profile);
+      this.#known.set(key, (subject = this.#answered(prompt, ids)));
+    }
     return subject;
   }
 
