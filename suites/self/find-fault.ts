@@ -5,7 +5,7 @@ import { rngFrom } from '#core/seed/index.ts';
 import { FAULTS, type Fault } from '#embedded/faults/index.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
-import { ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
+import { RUN_DEADLINE_MS, ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
 
 /** Test files among which the faults are dealt out, so that no worker is left alone with the long ones. */
 const SHARES = 6;
@@ -33,6 +33,7 @@ export function findFaults(share: 1 | 2 | 3 | 4 | 5 | 6): void {
         statement: `The suite finds a server where this is broken: ${fault.mechanism}`,
         routes: [],
         laws: fault.caughtBy,
+        timeoutMs: RUN_DEADLINE_MS,
       },
       async ({ signal }) => toClaimOutcome(await find(fault, signal)),
     );

@@ -63,6 +63,9 @@ export const ORDINARY_CLAIMS: readonly Claim[] = [
 /** The same plan as the ordinary run's, drawn by the same seed, with fewer cases of everything. */
 export const SMALL: Budget = { scale: 0.2, propertyRuns: 3, longTokens: 200 };
 
+/** Whole suites, some against servers that hang on purpose, three at a time on a machine that may have other work. */
+export const RUN_DEADLINE_MS = 240_000;
+
 /** A server that hangs is found by this deadline, so it is short: the tiny model answers within milliseconds. */
 const CASE_DEADLINE_MS = 2000;
 

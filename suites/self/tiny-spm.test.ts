@@ -2,7 +2,7 @@ import { structural } from '#checks/lab/outcome.ts';
 import { SPM_CHECKPOINT } from '#core/config/index.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
-import { ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
+import { RUN_DEADLINE_MS, ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
 
 /** What depends on how a tokenizer makes text; `npm run test:spm` asks everything. */
 const STREAMS = ['ensemble-streams', 'bls-accumulate-streams'];
@@ -15,6 +15,7 @@ claim(
     statement: 'On a SentencePiece checkpoint, too, every route gives the text of the ids, streamed and not, and its goldens hold.',
     routes: [],
     laws: ['text-is-true-decode', 'deltas-equal-whole', 'same-ids'],
+    timeoutMs: RUN_DEADLINE_MS,
   },
   async ({ signal }) => {
     const { outcomes, failures } = await runSuite({ checkpoint: SPM_CHECKPOINT }, { signal, claims: CLAIMS });

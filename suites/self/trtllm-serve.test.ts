@@ -2,7 +2,7 @@ import { structural } from '#checks/lab/outcome.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
 import { ALL_FAULTS } from './find-fault.ts';
-import { ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
+import { RUN_DEADLINE_MS, ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
 
 /** Claims about OpenAI routes that need neither the engine's gauges nor another server. */
 const CLAIMS = ORDINARY_CLAIMS.filter(
@@ -34,6 +34,7 @@ for (const { id, profile, meets } of ALL_FAULTS ? RELEASES : RELEASES.slice(0, 1
       statement: `A server that speaks as trtllm-serve ${id} holds every claim about OpenAI routes, its known gaps subtracted.`,
       routes: ['openai-completions', 'openai-chat'],
       laws: ['faults-are-found'],
+      timeoutMs: RUN_DEADLINE_MS,
     },
     async ({ signal }) => {
       const { outcomes, failures } = await runSuite({ profile }, { signal, claims: CLAIMS });
