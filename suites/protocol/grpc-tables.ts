@@ -1,7 +1,7 @@
 /** What a gRPC client sees of a Triton core: literals observed on running servers (docs/observed.md), by name. */
 import { type Tensor, int32Values } from '#wire/protocol/tensors.ts';
 import { COUNT, EMPTY_FINAL, SILENCE, bool, bytes, ensemble, int32, postprocessing, preprocessing, raw, streaming } from './requests.ts';
-import { type TableRow, WITH_MIN_TOKENS } from './table-claim.ts';
+import { type TableRow, UNMISSED, WITH_MIN_TOKENS } from './table-claim.ts';
 import { type Infer, inferMessage } from './wire.ts';
 
 export interface RpcCase extends TableRow {
@@ -160,8 +160,8 @@ export const STREAMS: readonly StreamCase[] = [
     messages: (ms: any[]) => ms.length === 2 && ms.some((m) => m.id === 'bad' && m.error === "Request for unknown model: 'nope' is not found" && m.model === '' && m.final === undefined) && ms.some((m) => m.id === 'good' && m.final === true) },
   { name: 'an unknown input is an error inside the stream', requests: [ensemble(COUNT, 1, [bool('stop', [1, 1], [true])])], messages: [{ error: "unexpected inference input 'stop' for model 'ensemble'", final: undefined }] },
   { name: 'a model that is not decoupled gives one message, final', requests: [preprocessing(['x'], [1])], messages: [{ final: true, error: '', model: 'preprocessing' }] },
-  { name: 'an ensemble without max_tokens but with enough inputs gives one flag and nothing else', requests: [{ model: 'ensemble', inputs: [bytes('text_input', [1, 1], ['x']), streaming], parameters: EMPTY_FINAL }], messages: [{ final: true, error: '', outputs: [] }] },
-  { name: 'the same without the empty-final parameter gives nothing at all', requests: [{ model: 'ensemble', inputs: [bytes('text_input', [1, 1], ['x']), streaming] }], messages: [] },
+  { ...UNMISSED, name: 'an ensemble without max_tokens but with enough inputs gives one flag and nothing else', requests: [{ model: 'ensemble', inputs: [bytes('text_input', [1, 1], ['x']), streaming], parameters: EMPTY_FINAL }], messages: [{ final: true, error: '', outputs: [] }] },
+  { ...UNMISSED, name: 'the same without the empty-final parameter gives nothing at all', requests: [{ model: 'ensemble', inputs: [bytes('text_input', [1, 1], ['x']), streaming] }], messages: [] },
   { name: 'text_input alone is refused by count', requests: [{ model: 'ensemble', inputs: [bytes('text_input', [1, 1], ['x'])] }], messages: [{ error: /expected number of inputs between 2 and \d+ but got 1 inputs for model 'ensemble'\. Got input\(s\) \['text_input'\], but missing required input\(s\) \['max_tokens'\]\. Please provide all required input\(s\)\.$/ }] },
   { name: 'an error of a step is named after the ensemble', requests: [ensemble('x', 1, [bytes('embedding_bias_words', [1, 2], ['a', 'b']), { name: 'embedding_bias_weights', datatype: 'FP32', shape: [1, 1], data: new Uint8Array(4) }])], messages: [{ error: /^in ensemble 'ensemble', Failed to process the request\(s\) for model 'preprocessing_0_0', message: AssertionError/, final: true }] },
   { name: 'stop for an unknown id is one flag-only final', requests: [raw([1], 0, [bool('stop', [1, 1], [true])], { id: 'nobody', parameters: EMPTY_FINAL })], messages: [{ final: true, error: '', outputs: [] }] },

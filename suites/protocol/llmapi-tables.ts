@@ -7,6 +7,7 @@ import { STOCK_MODELS } from '#checks/routes/index.ts';
 import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { StreamCase } from './grpc-tables.ts';
 import { COUNT, EMPTY_FINAL, SILENCE, bool, bytes, int32 } from './requests.ts';
+import { UNMISSED } from './table-claim.ts';
 import type { Infer } from './wire.ts';
 
 const flag = (name: string): Tensor => bool(name, [1], [true]);
@@ -52,7 +53,7 @@ export const EXCHANGES: readonly StreamCase[] = [
   { name: 'the best of less than one', requests: [ask('a', [param('best_of', -1)])], messages: failed('best_of (-1) cannot be less than n (1)') },
   { name: 'a text that is no UTF-8', requests: [ask(Uint8Array.of(0x61, 0xff))], messages: failed("'utf-8' codec can't decode byte 0xff in position 1: invalid start byte") },
   { name: 'no text in the list', requests: [{ ...ask(''), inputs: [bytes('text_input', [0], [])] }], messages: failed('index 0 is out of bounds for axis 0 with size 0') },
-  { name: 'text_input missing, which the core does not see', holds: undetected, requests: [{ ...ask(''), inputs: [streaming] }], messages: failed('text_input is missing from the request') },
+  { name: 'text_input missing, which the core does not see', ...UNMISSED, requests: [{ ...ask(''), inputs: [streaming] }], messages: failed('text_input is missing from the request') },
   { name: 'a stop string, which arrives as bytes', holds: refusesStopStrings, requests: [ask('a', [bytes('sampling_param_stop', [1], ['b'])])], messages: failed('TextInputSequence must be str') },
   { tiny: true, name: 'a prompt over the limit', requests: [ask('long '.repeat(900))], messages: failed('The sum of prompt length (3601.0), query length (0) should not exceed max_num_tokens (512)') },
   { name: 'a stop request without an id', requests: [ask('', [flag('stop')])], messages: refused('A request id must be provided for request cancellation') },
@@ -62,10 +63,6 @@ export const EXCHANGES: readonly StreamCase[] = [
 
 function appliesPenalties({ models }: ReleaseProfile): boolean {
   return models.torch.appliesPenalties.value;
-}
-
-function undetected({ core }: ReleaseProfile): boolean {
-  return !core.missingRequiredInputDetected.value;
 }
 
 function refusesStopStrings({ models }: ReleaseProfile): boolean {

@@ -37,6 +37,9 @@ export interface TableRow {
 export const WITH_COUNTS: Pick<TableRow, 'holds'> = { holds: ({ models }) => models.returnsTokenCounts.value };
 export const WITH_MIN_TOKENS: Pick<TableRow, 'holds'> = { holds: ({ models }) => models.minTokensTensor.value === 'min_tokens' };
 
+/** What becomes of a request that lacks a required input which the core did not miss. */
+export const UNMISSED: Pick<TableRow, 'holds'> = { holds: ({ core }) => !core.missingRequiredInputDetected.value };
+
 /** A claim whose cases are the rows of a table of observed literals; after each row the server must still be alive. */
 export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
   return {
@@ -58,8 +61,12 @@ export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
           (lab.parts.decoupled || c.streams !== true) &&
           (c.holds?.(lab.profile) ?? true),
       );
+      const others = t.cases.filter((c) => c.holds?.(lab.profile) === false).length;
       const left = tiny ? 0 : t.cases.filter((c) => c.tiny === true).length;
-      const notes = left === 0 ? [] : [`${left} left out, they need the tiny checkpoint`];
+      const notes = [
+        ...(left === 0 ? [] : [`${left} left out, they need the tiny checkpoint`]),
+        ...(others === 0 ? [] : [`${others} about releases that answer otherwise`]),
+      ];
       if (rows.length === 0) return notServed('every exchange of this table needs the tiny checkpoint');
       const failures: Failure[] = [];
       for (const row of rows) {

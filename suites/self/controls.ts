@@ -44,10 +44,7 @@ function idealHasNoGaps(): void {
       timeoutMs: RUN_DEADLINE_MS,
     },
     async ({ signal }) => {
-      const { outcomes, failures } = await runSuite(
-        { profile: 'ideal' },
-        { signal, claims: ORDINARY_CLAIMS.filter((c) => c.suite !== 'protocol') },
-      );
+      const { outcomes, failures } = await runSuite({ profile: 'ideal' }, { signal, claims: ORDINARY_CLAIMS });
       const gaps = [...outcomes].flatMap(([id, o]) =>
         (o.gaps ?? []).map((g) => ({ law: g.law, code: 'gap-met', text: `${id} met the gap ${g.id}` })),
       );

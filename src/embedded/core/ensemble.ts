@@ -3,7 +3,7 @@ import type { CancelToken } from './cancel-token.ts';
 import { type CheckedRequest, requestPrefix } from './check-request.ts';
 import { neededSteps, planOf, type PlannedStep } from './ensemble-plan.ts';
 import type { LoadedModel } from './loaded-model.ts';
-import type { StreamPosition } from './model.ts';
+import { partOf, type StreamPosition } from './model.ts';
 import { NO_PARAMETERS } from './run-model.ts';
 import {
   CoreError,
@@ -11,6 +11,7 @@ import {
   type CoreInferResponse,
   type CoreTensor,
   type ParameterValue,
+  type ResponsePart,
   type ResponseSink,
 } from './types.ts';
 
@@ -162,7 +163,7 @@ export class EnsembleRun {
     }
     if (response?.error !== undefined) this.#fail(response.error);
     else if (response !== undefined && this.#error === undefined) {
-      const target = model.decoupled ? this.#fork(scope, final) : scope;
+      const target = model.decoupled ? this.#fork(scope, partOf(response, final)) : scope;
       for (const name of step.outputs.values()) target.tensors.set(name, undefined);
       for (const tensor of response.outputs) {
         const name = step.outputs.get(tensor.name);
@@ -174,7 +175,7 @@ export class EnsembleRun {
     this.#settle();
   }
 
-  #fork(scope: Scope, last: boolean): Scope {
+  #fork(scope: Scope, part: ResponsePart): Scope {
     return {
       parent: scope,
       tensors: new Map(),
@@ -182,7 +183,7 @@ export class EnsembleRun {
       running: 0,
       forked: false,
       responded: false,
-      position: { key: this, last },
+      position: { key: this, part },
     };
   }
 

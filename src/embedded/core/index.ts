@@ -7,6 +7,7 @@ export {
   type ModelFactory,
   type ModelRequest,
   type ModelSetup,
+  partOf,
   type ResponseSender,
   type StreamPosition,
 } from './model.ts';

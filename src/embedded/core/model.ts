@@ -1,6 +1,6 @@
 /** The seam between the core and the models it runs: what Triton's backend API is upstream. */
 import type { ModelConfig } from '#wire/protocol/model-config.ts';
-import type { CoreInferRequest, CoreTensor, InferHandle, ParameterValue, ResponseSink } from './types.ts';
+import type { CoreInferRequest, CoreTensor, InferHandle, ParameterValue, ResponsePart, ResponseSink } from './types.ts';
 
 /** A request as a model sees it: checked, batch dimension still in the shapes. */
 export interface ModelRequest {
@@ -17,7 +17,7 @@ export interface ModelRequest {
 
 /** How a model answers. After `final` everything is dropped, as the real sender's exceptions stay inside the model. */
 export interface ResponseSender {
-  send(outputs: readonly CoreTensor[], final: boolean): void;
+  send(outputs: readonly CoreTensor[], final: boolean, part?: ResponsePart): void;
   /** Text as it is: no "Failed to process…" around it. */
   sendError(code: 'INTERNAL' | 'INVALID_ARG' | 'UNAVAILABLE' | 'CANCELLED', text: string, final: boolean): void;
   /** The flag-only end. */
@@ -35,8 +35,13 @@ export interface Model {
 export interface StreamPosition {
   /** The same object for all chunks of one request. */
   readonly key: object;
-  /** Whether no chunk follows. */
-  readonly last: boolean;
+  /** The answer of that request which the chunk is of, and whether it is its last. */
+  readonly part: ResponsePart;
+}
+
+/** What a response says of its part; a model that says nothing answers in one. */
+export function partOf({ part }: { readonly part?: ResponsePart | undefined }, final: boolean): ResponsePart {
+  return part ?? { index: 0, last: final };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { CancelToken } from './cancel-token.ts';
 import type { CheckedRequest } from './check-request.ts';
 import type { LoadedModel } from './loaded-model.ts';
 import { type Model, type ModelRequest, type StreamPosition, tracebackText } from './model.ts';
-import { CoreError, type CoreInferRequest, type CoreTensor, type ParameterValue, type ResponseSink } from './types.ts';
+import { CoreError, type CoreInferRequest, type CoreTensor, type ParameterValue, type ResponsePart, type ResponseSink } from './types.ts';
 
 const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
 
@@ -57,10 +57,10 @@ export function runModel(
     if (failed) model.statistics.failed('BACKEND', times);
     else model.statistics.succeeded(checked.batchSize, times);
   };
-  const respond = (outputs: readonly CoreTensor[], error: CoreError | undefined, final: boolean): void => {
+  const respond = (outputs: readonly CoreTensor[], error: CoreError | undefined, final: boolean, part?: ResponsePart): void => {
     if (ended) return;
     if (final) end();
-    sink({ modelName: model.name, modelVersion: model.version, id: request.id, parameters: NO_PARAMETERS, outputs, error }, final);
+    sink({ modelName: model.name, modelVersion: model.version, id: request.id, parameters: NO_PARAMETERS, outputs, error, part }, final);
   };
 
   const modelRequest: ModelRequest = {
@@ -76,7 +76,7 @@ export function runModel(
   model.statistics.started();
   try {
     implementation.execute(modelRequest, {
-      send: (outputs, final) => respond(keepsAll ? outputs : outputs.filter((o) => requested.has(o.name)), undefined, final),
+      send: (outputs, final, part) => respond(keepsAll ? outputs : outputs.filter((o) => requested.has(o.name)), undefined, final, part),
       sendError: (code, text, final) => {
         // The Python backend counts what `execute` did: errors that a decoupled model sends later are successes to it.
         failed ||= !ended && !model.decoupled;

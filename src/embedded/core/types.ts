@@ -32,6 +32,16 @@ export interface CoreInferResponse {
   readonly parameters: ReadonlyMap<string, ParameterValue>;
   readonly outputs: readonly CoreTensor[];
   readonly error: CoreError | undefined;
+  /** Inside the server only, and only from models that answer in parts. */
+  readonly part?: ResponsePart | undefined;
+}
+
+/** Which of the answers that one request asked for (its rows, and the sequences of each) a response belongs to. */
+export interface ResponsePart {
+  /** Counted from 0 over rows and sequences. */
+  readonly index: number;
+  /** Whether no other response belongs to it; other answers may still come. */
+  readonly last: boolean;
 }
 
 /** Names of TRITONSERVER_Error codes; each front end maps them (gRPC status, HTTP status). */

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import { profileOf } from '#core/profile/index.ts';
-import { loadTokenizer } from '#wire/tokenizer/index.ts';
+import { SPM_CHECKPOINT } from '#core/config/index.ts';
+import { loadTokenizer, type Tokenizer } from '#wire/tokenizer/index.ts';
 import { CHECKPOINT } from '../engine/testing.ts';
 import type { EngineFinish, EngineStep } from '../engine/types.ts';
 import { drawnIds, finishOf } from './endings.ts';
 import { LlmOutput, OUTPUT_DEFAULTS, stopStrings } from './llm-output.ts';
 
-const tokenizer = loadTokenizer(CHECKPOINT);
-const encode = (text: string) => tokenizer.encode(text, { addSpecialTokens: false });
+const tiny = loadTokenizer(CHECKPOINT);
+const spm = loadTokenizer(SPM_CHECKPOINT);
+const encode = (text: string, tokenizer = tiny) => tokenizer.encode(text, { addSpecialTokens: false });
 
 interface Run {
   readonly ids: readonly number[];
@@ -18,10 +20,21 @@ interface Run {
   readonly maxTokens?: number;
   readonly prompt?: readonly number[];
   readonly faults?: readonly string[];
+  readonly tokenizer?: Tokenizer;
 }
 
 /** One id per step; the engine's own finish on the last id, or alone after it when EOS ended the answer. */
-function run({ ids, finish, streaming = true, stop = [], profile = 'default', maxTokens = 60, prompt, faults = [] }: Run) {
+function run({
+  ids,
+  finish,
+  streaming = true,
+  stop = [],
+  profile = 'default',
+  maxTokens = 60,
+  prompt,
+  faults = [],
+  tokenizer = tiny,
+}: Run) {
   const { torch } = profileOf(profile).models;
   const params = { ...OUTPUT_DEFAULTS, stops: stopStrings(stop, tokenizer) };
   const output = new LlmOutput({
@@ -55,7 +68,7 @@ function run({ ids, finish, streaming = true, stop = [], profile = 'default', ma
 test('EOS is among the ids where the sampler of the release keeps it, and never in the text', () => {
   const ids = encode('the end.');
   expect(run({ ids, finish: 'eos', profile: 'models=1.0' })).toMatchObject({
-    ids: [...ids, tokenizer.eosId],
+    ids: [...ids, tiny.eosId],
     text: 'the end.',
     reason: ['stop', null],
   });
@@ -77,12 +90,22 @@ test('a character that the end cuts off is U+FFFD in a whole answer and nothing 
 });
 
 test('a stop string met by its ids takes them back; its beginning stays in the stream', () => {
-  const [first, ...rest] = ['q', 'z'].flatMap(encode);
+  const [first, ...rest] = ['q', 'z'].flatMap((letter) => encode(letter));
   const phrase = { ids: [...encode('a b '), first!, ...rest], finish: 'stop-words' as const, stop: ['qz'] };
   expect(encode('qz')).toEqual([first, ...rest]);
   expect(run({ ...phrase, streaming: false })).toMatchObject({ text: 'a b ', ids: encode('a b '), reason: ['stop', 'qz'] });
   expect(run(phrase)).toMatchObject({ text: 'a b q', ids: encode('a b '), reason: ['stop', 'qz'] });
   expect(run({ ...phrase, profile: 'ideal' })).toMatchObject({ text: 'a b ', reason: ['stop', 'qz'] });
+});
+
+test('a stop string whose ids take the space before it along: a release that holds it back never showed that space', () => {
+  const ids = encode('Løvise drinks milk', spm);
+  const stop = ['drinks milk'];
+  const phrase = encode(stop[0]!, spm);
+  expect(ids.slice(-phrase.length)).toEqual(phrase);
+  const { texts, text } = run({ ids, stop, finish: 'stop-words', profile: 'ideal', tokenizer: spm });
+  expect(text).toBe('Løvise');
+  expect(texts.filter((one) => !'Løvise'.startsWith(one))).toEqual([]);
 });
 
 test('a stop string that the length meets too is found by its text, and its ids stay', () => {
@@ -107,7 +130,7 @@ test('the empty stop string ends an answer before it begins', () => {
 });
 
 test('a prompt that is not excluded stands in front, special tokens skipped', () => {
-  const prompt = tokenizer.encode('say: ', { addSpecialTokens: true });
+  const prompt = tiny.encode('say: ', { addSpecialTokens: true });
   expect(run({ ids: encode('the end'), finish: 'eos', streaming: false, prompt }).text).toBe('say: the end');
 });
 

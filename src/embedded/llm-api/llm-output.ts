@@ -146,7 +146,11 @@ export class LlmOutput {
   }
 
   #whole(): string {
-    return this.#options.tokenizer.decode(this.#ids, { skipSpecialTokens: this.#options.params.skipSpecialTokens });
+    return this.#textOf(this.#ids);
+  }
+
+  #textOf(ids: readonly number[]): string {
+    return this.#options.tokenizer.decode(ids, { skipSpecialTokens: this.#options.params.skipSpecialTokens });
   }
 
   /** The first string of the list that occurs cuts the text, whatever ended the ids. */
@@ -165,8 +169,22 @@ export class LlmOutput {
     return false;
   }
 
-  /** Without the longest end that a stop string may begin with: what a server shows that holds it back. */
+  /**
+   * What a server shows that holds stop strings back: the part of the text that stays whichever of them comes, found by
+   * its text, or by its ids, which are taken away before the text is made and may have a space in front of it.
+   */
   #certain(text: string): string {
+    let shown = this.#withoutBegunText(text);
+    for (const { ids } of this.#options.params.stops) {
+      for (let n = 1; n < ids.length; n++) {
+        if (this.#ids.slice(-n).join() === ids.slice(0, n).join()) shown = sharedStart(shown, this.#textOf(this.#ids.slice(0, -n)));
+      }
+    }
+    return shown;
+  }
+
+  /** Without the longest end that a stop string may begin with. */
+  #withoutBegunText(text: string): string {
     const texts = this.#options.params.stops.flatMap(({ reason }) => (typeof reason === 'string' ? [reason] : []));
     const longest = Math.max(0, ...texts.map((stop) => stop.length - 1));
     for (let from = Math.max(0, text.length - longest); from < text.length; from++) {
@@ -174,4 +192,10 @@ export class LlmOutput {
     }
     return text;
   }
+}
+
+function sharedStart(a: string, b: string): string {
+  let n = 0;
+  while (n < a.length && a[n] === b[n]) n++;
+  return a.slice(0, n);
 }

@@ -6,7 +6,14 @@ import { expect, test } from 'vitest';
 import { sleep } from '#core/deadline/index.ts';
 import { DEFAULT_PROFILE, IDEAL_PROFILE, type ReleaseProfile } from '#core/profile/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
-import { type CoreInferResponse, type CoreTensor, createTritonCore, type ModelRequest, type TritonCore } from '../core/index.ts';
+import {
+  type CoreInferResponse,
+  type CoreTensor,
+  createTritonCore,
+  type ModelRequest,
+  type ResponseSender,
+  type TritonCore,
+} from '../core/index.ts';
 import { createScriptedEngine } from '../engine/index.ts';
 import { REPOSITORY } from '../grpc/testing.ts';
 import { stockModels } from './index.ts';
@@ -44,11 +51,7 @@ function start({ script, profile = DEFAULT_PROFILE, faults = [], repository = RE
   const seen: Seen[] = [];
   const stopped: string[] = [];
   const stock = stockModels({ engine: createScriptedEngine(), profile, faults: new Set(faults) });
-  const answer = async (
-    request: ModelRequest,
-    send: (outputs: readonly CoreTensor[], final: boolean) => void,
-    fail: (text: string) => void,
-  ) => {
+  const answer = async (request: ModelRequest, send: ResponseSender['send'], fail: (text: string) => void) => {
     const record: Seen = { id: request.id, inputs: [...request.inputs.keys()], cancelled: false };
     seen.push(record);
     request.onCancel(() => (record.cancelled = true));
@@ -67,7 +70,8 @@ function start({ script, profile = DEFAULT_PROFILE, faults = [], repository = RE
         ),
         ...(step.row === undefined ? [] : [int32Tensor('batch_index', [1, 1], [step.row])]),
       ];
-      send(outputs, last);
+      const rest = script.slice(i + 1);
+      send(outputs, last, { index: step.row ?? 0, last: last || !rest.some((later) => 'ids' in later && later.row === step.row) });
       if (last) return;
     }
   };
@@ -198,6 +202,25 @@ test('two prompts at once: each response says whose it is, and each accumulates 
     'flag F',
   ]);
   expect(seen).toHaveLength(2);
+});
+
+test('a release that holds characters back does so for every row and every beam by itself', async () => {
+  const profile = IDEAL_PROFILE;
+  const [moon, book] = [idsOf('月'), idsOf('本')];
+  const parts = (ids: readonly number[], row: number): Step[] => ids.map((id) => ({ ids: [[id]], row }));
+  const rows = [0, 1, 2].flatMap((k) => [...parts(moon.slice(k, k + 1), 0), ...parts(book.slice(k, k + 1), 1)]);
+  const asked = { texts: ['x', 'y'] };
+  const held = ['"" of 0 -', '"" of 1 -', '"" of 0 -', '"" of 1 -'];
+  const { core } = start({ script: rows, profile });
+  expect(await answerTo(core, asked)).toEqual([...held, '"月" of 0 -', '"本" of 1 -', 'flag F']);
+  expect(await answerTo(core, { ...asked, model: ACCUMULATE })).toEqual([...held, '"月" of 0 -', '"本" of 1 -', 'flag F']);
+  // The row that is cut shows so with its own last response, and not with the last of all.
+  const cut = start({ script: [...parts(moon.slice(0, 1), 0), ...parts(book, 1)], profile });
+  const shownCut = ['"�" of 0 -', '"" of 1 -', '"" of 1 -', '"本" of 1 -', 'flag F'];
+  expect(await answerTo(cut.core, asked)).toEqual(shownCut);
+  expect(await answerTo(cut.core, { ...asked, model: ACCUMULATE })).toEqual(shownCut);
+  const beams = start({ script: [0, 1, 2].map((k): Step => ({ ids: [moon.slice(k, k + 1), book.slice(k, k + 1)] })), profile });
+  expect(await answerTo(beams.core)).toEqual(['"" "" -', '"" "" -', '"月" "本" -', 'flag F']);
 });
 
 test('what is wrong with a request itself stands at the end of a traceback', async () => {

@@ -12,6 +12,12 @@ export interface BlsOptions {
   readonly faults: ReadonlySet<string>;
 }
 
+/** What an answer whose tokens are accumulated was so far: its ids, or its text where characters are held back. */
+interface Told {
+  readonly ids: readonly number[];
+  readonly text: string;
+}
+
 /** Of fault finish-state-unknown-in-postproc: as many tokens its cache holds. */
 const CACHED_TOKENS = 4;
 /** Of fault bls-hangs-on-late-error: every so many-th request is one of which the engine sends an error late. */
@@ -49,35 +55,37 @@ export function bls(setup: ModelSetup, { faults, profile }: BlsOptions): Model {
   const instances = instancesOf(config.instance_group.reduce((sum, group) => sum + group.count, 0));
   let requests = 0;
 
-  /** The text of a response and, where tokens are accumulated, of all before it in the same batch row. */
-  const textOf = async (response: InnerResponse, cache: Map<number, number[]>, row: number, key: object): Promise<string[]> => {
+  /** The text of a response and, where tokens are accumulated, of all before it in the same answer. */
+  const textOf = async (response: InnerResponse, told: Map<number, Told>, key: object): Promise<string[]> => {
+    const { part } = response;
     const ids = tensorOf(response, 'output_ids');
     const lengths = tensorOf(response, 'sequence_length');
-    const streamed = !accumulates && holdsBack ? { key, last: response.last } : undefined;
+    const chunk = [
+      { ...ids, name: 'TOKENS_BATCH' },
+      { ...lengths, name: 'SEQUENCE_LENGTH' },
+    ];
     const decode = async (inputs: readonly CoreTensor[]): Promise<string[]> => {
-      const [output] = await innerResponse(exec, { model: 'postprocessing', id: '', inputs }, streamed);
+      const [output] = await innerResponse(exec, { model: 'postprocessing', id: '', inputs }, holdsBack ? { key, part } : undefined);
       return decodeBytesElements(output?.data ?? new Uint8Array()).map((text) => Buffer.from(text).toString('utf8'));
     };
-    if (!accumulates)
-      return decode([
-        { ...ids, name: 'TOKENS_BATCH' },
-        { ...lengths, name: 'SEQUENCE_LENGTH' },
-      ]);
+    if (!accumulates) return decode(chunk);
     if (ids.shape[1] !== 1) throw new PythonError('Exception', 'Accumulation of tokens is only implemented for beam width = 1');
-    const before = cache.get(row) ?? [];
+    const before = told.get(part.index) ?? { ids: [], text: '' };
+    if (holdsBack) {
+      const text = before.text + (await decode(chunk)).join('');
+      told.set(part.index, { ...before, text });
+      return [text];
+    }
     // Fault finish-state-unknown-in-postproc: the cache is emptied when it is full, since nobody knows when an answer ends.
-    const flushed = faults.has('finish-state-unknown-in-postproc') && before.length >= CACHED_TOKENS;
-    const all = [...(flushed ? [] : before), ...int32Values(ids.data)];
-    cache.set(row, all);
+    const flushed = faults.has('finish-state-unknown-in-postproc') && before.ids.length >= CACHED_TOKENS;
+    const all = [...(flushed ? [] : before.ids), ...int32Values(ids.data)];
+    told.set(part.index, { ...before, ids: all });
     const texts = await decode([
       int32Tensor('TOKENS_BATCH', [1, 1, all.length], all),
       int32Tensor('SEQUENCE_LENGTH', [1, 1], [all.length]),
     ]);
-    return texts.map((text) => {
-      // Fault stream-fffd-accumulate-mode: broken bytes are decoded with errors ignored.
-      if (losesCharacters) return text.replaceAll('\ufffd', '');
-      return holdsBack && !response.last ? text.replace(/\ufffd+$/u, '') : text;
-    });
+    // Fault stream-fffd-accumulate-mode: broken bytes are decoded with errors ignored.
+    return texts.map((text) => (losesCharacters ? text.replaceAll('\ufffd', '') : text));
   };
 
   async function* answers(request: ModelRequest): AsyncGenerator<CoreTensor[], void, undefined> {
@@ -85,7 +93,7 @@ export function bls(setup: ModelSetup, { faults, profile }: BlsOptions): Model {
     const id = profile.bls.innerRequestId.value === 'uuid' ? randomUUID() : '';
     const preprocessed = await innerResponse(exec, { model: 'preprocessing', id, inputs: preprocessingInputs(request, drops) });
     const stopWords = new BlsStopWords(profile.bls.textStopWords.value && !drops.has('stop_words') ? wordsOf(request) : []);
-    const cache = new Map<number, number[]>();
+    const told = new Map<number, Told>();
     const key = {};
     const stopped = new Set<number>();
     const inputs = engineInputs(request, preprocessed, drops);
@@ -94,7 +102,7 @@ export function bls(setup: ModelSetup, { faults, profile }: BlsOptions): Model {
     };
     for await (const response of innerResponses(exec, { model: engine, id, inputs }, started)) {
       const row = int32Values(response.outputs.find(({ name }) => name === 'batch_index')?.data ?? new Uint8Array(4))[0] ?? 0;
-      let texts = await textOf(response, cache, row, key);
+      let texts = await textOf(response, told, key);
       if (stopped.has(row)) continue;
       const [text = ''] = texts;
       let ended: boolean;

@@ -1,5 +1,14 @@
 /** Requests that a model makes of other models (BLS): `InferenceRequest.exec` of the Python backend. */
-import { CoreError, type CoreInferResponse, type CoreTensor, type Exec, type InferHandle, type StreamPosition } from '../core/index.ts';
+import {
+  CoreError,
+  type CoreInferResponse,
+  type CoreTensor,
+  type Exec,
+  type InferHandle,
+  partOf,
+  type ResponsePart,
+  type StreamPosition,
+} from '../core/index.ts';
 import { PythonError } from './python-traceback.ts';
 
 export interface InnerRequest {
@@ -10,7 +19,7 @@ export interface InnerRequest {
 
 export interface InnerResponse {
   readonly outputs: readonly CoreTensor[];
-  readonly last: boolean;
+  readonly part: ResponsePart;
 }
 
 /**
@@ -37,7 +46,7 @@ export async function* innerResponses(
     }
     const { response, final } = next;
     if (response?.error !== undefined) throw modelException(response.error);
-    if (response !== undefined) yield { outputs: response.outputs, last: final };
+    if (response !== undefined) yield { outputs: response.outputs, part: partOf(response, final) };
     if (final) return;
   }
 }

@@ -1,6 +1,14 @@
 import { join } from 'node:path';
 import { loadTokenizer, type StreamDecoder } from '#wire/tokenizer/index.ts';
-import { ExecuteError, type Model, type ModelRequest, type ModelSetup, type ResponseSender, streamPosition } from '../core/index.ts';
+import {
+  ExecuteError,
+  type Model,
+  type ModelRequest,
+  type ModelSetup,
+  type ResponseSender,
+  type StreamPosition,
+  streamPosition,
+} from '../core/index.ts';
 import { bytesTensor, flagOf, int32Values, optional, parameterOf } from './values.ts';
 import { outOfOrder } from './out-of-order.ts';
 
@@ -33,7 +41,8 @@ export function postprocessing(setup: ModelSetup, options: PostprocessingOptions
   const putBack = faults.has('leading-space-put-back');
   const speltOut = faults.has('byte-tokens-spelt-out');
   const stubDies = faults.has('health-200-dead-python-stub');
-  const streams = new WeakMap<object, StreamDecoder>();
+  /** By request, then by answer of that request and line of its tensor. */
+  const streams = new WeakMap<object, Map<string, StreamDecoder>>();
   const at = (line: number): string[] => [`${directory}/1/model.py(${line}): _postprocessing`, `${directory}/1/model.py(137): execute`];
   let requests = 0;
 
@@ -51,15 +60,23 @@ export function postprocessing(setup: ModelSetup, options: PostprocessingOptions
     return putBack && tokenizer.tokenText(ids[0] ?? -1)?.startsWith('▁') === true ? ` ${text}` : text;
   };
 
-  const decode = (ids: readonly number[], request: ModelRequest): string => {
+  const streamOf = ({ key, part }: StreamPosition, line: number): StreamDecoder => {
+    let ofRequest = streams.get(key);
+    if (ofRequest === undefined) streams.set(key, (ofRequest = new Map()));
+    const name = `${part.index}/${line}`;
+    let stream = ofRequest.get(name);
+    if (stream === undefined) ofRequest.set(name, (stream = tokenizer.stream()));
+    return stream;
+  };
+
+  const decode = (ids: readonly number[], line: number, request: ModelRequest): string => {
     // Fault stream-cjk-replacement-char: a release that holds characters back decodes each chunk alone again.
     const holdsBack = options.holdsBackPartialCharacters && !faults.has('stream-cjk-replacement-char');
     const position = holdsBack ? streamPosition(request) : undefined;
     if (position !== undefined) {
       const shown = skipSpecialTokens ? ids.filter((id) => !tokenizer.specialIds.has(id)) : ids;
-      let stream = streams.get(position.key);
-      if (stream === undefined) streams.set(position.key, (stream = tokenizer.stream()));
-      return stream.push(shown) + (position.last ? stream.flush() : '');
+      const stream = streamOf(position, line);
+      return stream.push(shown) + (position.part.last ? stream.flush() : '');
     }
     const text = decodeWhole(ids);
     // Fault stream-no-spaces-ensemble: what SentencePiece does to the first piece of every list it decodes.
@@ -91,7 +108,7 @@ export function postprocessing(setup: ModelSetup, options: PostprocessingOptions
         // A negative length counts from the end, as Python's tokens[:length] does.
         const row = Array.from(ids.subarray(start, start + n)).slice(0, lengthOf[b * lengthsPerRow + beam] ?? 0);
         if (row.some((id) => id < 0)) throw new ExecuteError('OverflowError: out of range integral type conversion attempted', at(228));
-        texts.push(decode(row, request));
+        texts.push(decode(row, b * beams + beam, request));
       }
     }
     sender.send([bytesTensor('OUTPUT', [texts.length], texts)], true);

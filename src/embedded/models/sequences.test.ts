@@ -1,9 +1,10 @@
 /** Requests of several rows and several sequences, through the raw model and the ensemble. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { boolTensor, bytesTensor, fp32Tensor, int32Tensor, type Tensor, uint64Tensor } from '#wire/protocol/tensors.ts';
+import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { createLlamaEngine } from '../engine/index.ts';
 import { CHECKPOINT } from '../engine/testing.ts';
-import { EMPTY_FINAL, ensemble, GrpcLab, type Infer, type Message, raw, stream, STREAMING } from '../grpc/testing.ts';
+import { EMPTY_FINAL, ensemble, GrpcLab, type Infer, type Message, raw, REPOSITORY, stream, STREAMING } from '../grpc/testing.ts';
 
 const lab = await GrpcLab.start({ engine: createLlamaEngine({ checkpoint: CHECKPOINT }) });
 afterAll(() => lab[Symbol.asyncDispose]());
@@ -55,6 +56,25 @@ describe('num_return_sequences', () => {
     expect(second).toEqual(first);
     expect((await lab.stream(raw(PROMPT, 1, [sequences(1)])))[0]?.outputs['sequence_index']).toBeUndefined();
     expect((await lab.stream(raw(PROMPT, 1, [sequences(0)])))[0]?.error).toMatch(/num_return_sequences must be at least 1, got 0$/);
+  });
+
+  test('a release that holds characters back does so for every sequence by itself, on every way to it', async () => {
+    const tokenizer = loadTokenizer(`${REPOSITORY}/../checkpoint/tiny`);
+    const ids = tokenizer.encode('日本', { addSpecialTokens: false });
+    const cut = ids.slice(0, -1);
+    expect([ids.length, tokenizer.decode(cut)]).toEqual([6, '日\ufffd']);
+    await using ideal = await GrpcLab.start({ profile: 'ideal', script: () => ({ ids }) });
+    for (const [model, texts] of [
+      ['ensemble', ['', '', '日', '', '\ufffd']],
+      ['tensorrt_llm_bls', ['', '', '日', '', '\ufffd']],
+      ['tensorrt_llm_bls_accumulate', ['', '', '日', '日', '日\ufffd']],
+    ] as const) {
+      const messages = await ideal.stream({ ...ensemble('x', cut.length, [stream, sequences(2)]), model });
+      for (const sequence of [0, 1]) {
+        const own = messages.filter((m) => outputOf(m, 'sequence_index')[0] === sequence);
+        expect([model, ...own.flatMap((m) => outputOf(m, 'text_output'))]).toEqual([model, ...texts]);
+      }
+    }
   });
 
   test('the ensemble passes the index on with the text of that sequence', async () => {

@@ -116,7 +116,7 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
       if (open === 0 && running.get(request.id) === handles) running.delete(request.id);
       return open === 0;
     };
-    for (const { row, sequence } of parts) {
+    for (const [index, { row, sequence }] of parts.entries()) {
       const engineRequest = withReusedPrompt(engineRequestOf(request, row, sequence, reading));
       const shape = shapeOf(request, { row, sequence }, excludesInput, reading, faults);
       const builder = new ResponseBuilder(shape, engineRequest.promptIds);
@@ -139,7 +139,7 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
             return;
           }
           sent++;
-          sender.send(streaming ? builder.delta() : builder.whole(), final);
+          sender.send(streaming ? builder.delta() : builder.whole(), final, { index, last });
         }),
       );
     }
