@@ -85,6 +85,17 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('a real tritonserver as a 
     expect(await gauges(server)).toEqual(['active 0', 'used 0', 'waiting 0']);
   });
 
+  // A stub that ends by a signal is no more than a line in the kernel's log; but then it tells the server nothing.
+  test('an unloaded model has taken its gauges off the page: its process came to its own end', async () => {
+    await using own = await startTritonServer({ repository: REPOSITORY, models: ['tensorrt_llm'] });
+    expect((await post(own, 'tensorrt_llm/generate', raw({ request_output_len: 4 }))).status).toBe(200);
+    expect(await gauges(own)).toEqual(['active 0', 'used 0', 'waiting 0']);
+    const url = `http://${own.endpoints.http}/v2/repository/models/tensorrt_llm/unload`;
+    await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+    await pollUntil({ ms: 10_000, everyMs: 20, what: 'its process to end' }, async () => (own.stubs().size === 0 ? true : undefined));
+    expect(await gauges(own)).toEqual([]);
+  });
+
   test('a model that cannot load stops the start with the last log lines', async () => {
     const start = startTritonServer({ repository: REPOSITORY, models: ['no-such-model'] });
     await expect(start).rejects.toMatchObject({ code: 'target-exited', context: { log: expect.stringContaining('no-such-model') } });

@@ -7,6 +7,7 @@ The engine's files are those of the folder beside this one. It hands its news to
 folder's own comes first on the path.
 """
 
+import gc
 import itertools
 import json
 import os
@@ -103,4 +104,7 @@ class TritonPythonModel:
         responses.close(job)
 
     def finalize(self):
+        """As in `tensorrt_llm`: nothing of the back end may be left to be destroyed behind this call."""
         self.engine.shut_down()
+        self.newest.clear()
+        gc.collect()

@@ -46,7 +46,7 @@ def send_tokens(sequence, last):
     if last:
         _forget(job)
     if last and job.stopped and not sequence.streaming:
-        job.closed = True  # as upstream: an answer that is not streamed is dropped, and its client waits
+        job.closed, job.sender = True, None  # as upstream: an answer that is not streamed is dropped, and its client waits
         return
     output.update(last)
     texts = [("text_output", output.text)]
@@ -67,15 +67,17 @@ def send_tokens(sequence, last):
 
 def close(job, response=None):
     """FINAL, once; without a response it is the answer to a request that was cancelled. After this the sender must not
-    be touched: asking it `is_cancelled` after FINAL crashes the server (observed on 2.51)."""
+    be touched: asking it `is_cancelled` after FINAL crashes the server (observed on 2.51). So the job lets go of it, as
+    in `tensorrt_llm`."""
     if job.closed:
         return
     job.closed = True
+    sender, job.sender = job.sender, None
     _forget(job)
     if response is None:
         error = pb_utils.TritonError(_CANCELLED, pb_utils.TritonError.CANCELLED)
         response = pb_utils.InferenceResponse(output_tensors=[], error=error)
-    job.sender.send(response, flags=_FINAL)
+    sender.send(response, flags=_FINAL)
 
 
 def fail(job, message):

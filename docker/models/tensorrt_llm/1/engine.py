@@ -51,10 +51,14 @@ class Engine:
             self._changed.notify()
 
     def shut_down(self):
+        """Ends the thread, which is done within a step, and lets go of jobs that are still open: the server waits for
+        their ends, but not for ever, and then takes no more responses either, so that a step may hang in `send`."""
         with self._changed:
             self._closing = True
             self._changed.notify()
         self._thread.join(timeout=5)
+        for held in (self._jobs, self._by_id, self._inbox, self.waiting, self.active):
+            held.clear()
 
     def _run(self):
         while self._collect():

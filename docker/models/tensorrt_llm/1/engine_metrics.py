@@ -67,3 +67,9 @@ class EngineMetrics:
         for name, value in changed.items():
             self._gauges[name].set(value)
         self._last.update(changed)
+
+    def close(self):
+        """Takes the families off the server's page, each with its gauges, while there is a back end to say so to: the
+        destructor of a family that outlives `finalize` writes to shared memory that the process no longer has."""
+        self._gauges.clear()
+        self._families.clear()

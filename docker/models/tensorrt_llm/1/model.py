@@ -4,6 +4,7 @@ A stand-in for NVIDIA's engine on machines without a GPU, written from the contr
 NVIDIA's model.py or with Lockstep's embedded engine.
 """
 
+import gc
 import itertools
 import json
 import os
@@ -103,4 +104,9 @@ class TritonPythonModel:
                 raise RequestError(f"{name} must be among the requested outputs")
 
     def finalize(self):
+        """Behind this call the process gives up its shared memory first and its objects second. Whatever holds some of
+        it (senders, requests, tensors, metrics) and is destroyed only then is a segmentation fault (observed on 2.51;
+        docs/observed.md, Lifecycle and crashes), so all of it goes now, what hangs in a cycle too."""
         self.engine.shut_down()
+        self.metrics.close()
+        gc.collect()

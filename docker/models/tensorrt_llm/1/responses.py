@@ -96,15 +96,17 @@ def _send(sequence, outputs, new, last):
 
 
 def close(job, response=None):
-    """Sends FINAL, with or without data. After this the sender must not be touched: asking it
-    `is_cancelled` after FINAL crashes the server (observed on 2.51)."""
+    """Sends FINAL, with or without data. After this the sender must not be touched: asking it `is_cancelled` after FINAL
+    crashes the server (observed on 2.51). So the job lets go of it, and it is destroyed here, by the thread that used
+    it, and not by a collection of garbage at some later time: job and sequences refer to each other."""
     if job.closed:
         return
     job.closed = True
+    sender, job.sender = job.sender, None
     if response is None:
-        job.sender.send(flags=_FINAL)
+        sender.send(flags=_FINAL)
     else:
-        job.sender.send(response, flags=_FINAL)
+        sender.send(response, flags=_FINAL)
 
 
 def fail(job, message):
