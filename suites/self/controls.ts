@@ -1,3 +1,4 @@
+import type { Claim } from '#checks/lab/claim.ts';
 import { structural } from '#checks/lab/outcome.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
@@ -32,19 +33,19 @@ export function nothingIsFound(): void {
 }
 
 /** Another run of the whole suite, and so for `npm run test:faults`; the ordinary one meets the gaps and nothing else. */
-function idealHasNoGaps(): void {
+function idealHasNoGaps(id: string, profile: string, claims: readonly Claim[]): void {
   if (!ALL_FAULTS) return;
   claim(
     {
-      id: 'ideal-has-no-gaps',
+      id,
       suite: 'self',
-      statement: 'Under the ideal profile every law holds in its right form, and no known gap is met.',
+      statement: `Under the profile ${profile} every law holds in its right form, and no known gap is met.`,
       routes: [],
       laws: ['faults-are-found'],
       timeoutMs: RUN_DEADLINE_MS,
     },
     async ({ signal }) => {
-      const { outcomes, failures } = await runSuite({ profile: 'ideal' }, { signal, claims: ORDINARY_CLAIMS });
+      const { outcomes, failures } = await runSuite({ profile }, { signal, claims });
       const gaps = [...outcomes].flatMap(([id, o]) =>
         (o.gaps ?? []).map((g) => ({ law: g.law, code: 'gap-met', text: `${id} met the gap ${g.id}` })),
       );
@@ -55,7 +56,12 @@ function idealHasNoGaps(): void {
 
 /** Controls on what else the self-test rests on: the ideal profile, and near ties that really flip. */
 export function controls(): void {
-  idealHasNoGaps();
+  idealHasNoGaps('ideal-has-no-gaps', 'ideal', ORDINARY_CLAIMS);
+  const ofOpenAi = ORDINARY_CLAIMS.filter(
+    ({ id, routes }) => id === 'openai-front-end' || routes.some((route) => route.startsWith('openai')),
+  );
+  // With the sampler that keeps the EOS id, and so counts it.
+  idealHasNoGaps('ideal-trtllm-serve-has-no-gaps', 'ideal,models=1.2,openai=trtllm-serve-1.3rc', ofOpenAi);
   claim(
     {
       id: 'batch-noise-is-seen',

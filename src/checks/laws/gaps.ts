@@ -166,7 +166,8 @@ export const GAPS: readonly Gap[] = [
     mode: 'stream',
     axis: 'models',
     releases: ['1.0', '1.1', '1.2', '1.x'],
-    deviation: 'A stream that ends inside a character shows nothing of it, where the whole answer has U+FFFD.',
+    deviation:
+      'A stream that ends inside a character shows nothing of it, where the whole answer has U+FFFD; and a tokenizer that tidies spaces leaves those which two responses share.',
     thread: 'docs/observed.md#torch-path',
     // OpenAI routes have the PyTorch back end behind them where trtllm-serve speaks.
     listed: (profile, route) =>

@@ -97,7 +97,8 @@ export const mayBeTextless = remembered((tokenizer: Tokenizer, truth: Answer): r
 
 /** What `DecodeStream` shows of the answer up to its last token: all of it, but for a character that the end cut off. */
 export const certainText = remembered((tokenizer: Tokenizer, truth: Answer): string => {
-  const text = tokenizer.stream({ eager: true }).push(truth.ids);
+  const decoder = tokenizer.stream({ eager: true });
+  const text = truth.ids.map((id) => decoder.push([id])).join('');
   return text.startsWith(truth.text) ? truth.text : text;
 });
 

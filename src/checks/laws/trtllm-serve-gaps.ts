@@ -75,7 +75,7 @@ export const TRTLLM_SERVE_GAPS: readonly Gap[] = [
     releases: BOTH,
     deviation: 'Where a stop string is met by its text, the engine goes on to its end, and all that it gave is counted.',
     thread: PAGE,
-    listed: ({ openai }) => openai.trtllmServe !== undefined,
+    listed: ({ openai }) => openai.trtllmServe?.usageCountsPastStop.value === true,
     shows: (t, context) => answered(t) && counted(t, context) !== context.truth?.ids.length,
     explains: (t, _violation, context) => hasStopWords(t) && t.usage?.completionTokens === counted(t, context),
   },

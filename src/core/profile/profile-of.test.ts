@@ -42,6 +42,13 @@ test('the sampler of a release decides whether EOS is among ids and counts', () 
   expect(of('1.x')).toEqual(of('1.1'));
 });
 
+test('the ideal trtllm-serve counts what it shows: no EOS, and nothing past a stop string', () => {
+  const { models, openai } = profileOf('ideal,models=1.2,openai=trtllm-serve-1.3rc');
+  expect([models.torch.eosInIds.value, models.torch.usageCountsEos.value]).toEqual([false, false]);
+  expect(openai.trtllmServe?.usageCountsPastStop.value).toBe(false);
+  expect(profileOf('openai=trtllm-serve-1.1').openai.trtllmServe?.usageCountsPastStop.value).toBe(true);
+});
+
 test('what no release has is refused with what there is', () => {
   expect(refused('openai=r1')).toMatch(/the axis openai has no release r1/);
   expect(refused('gpu=1')).toMatch(/gpu=1 is no axis=release/);

@@ -147,6 +147,8 @@ export interface TrtllmServeProfile {
   readonly completionsUsageIsChat: Fact<boolean>;
   /** Default of continuous_usage_stats: usage in every chunk as soon as `stream_options` is an object. */
   readonly continuousUsageByDefault: Fact<boolean>;
+  /** True: a whole answer that a stop string ends by its text is generated to its end first, and all of it is counted. */
+  readonly usageCountsPastStop: Fact<boolean>;
   /** False: `n` above 1 is refused on the PyTorch back end. */
   readonly severalChoices: Fact<boolean>;
   /** Whether response_format knows `json_schema`. */

@@ -109,6 +109,10 @@ export function idealOf({ core, models, openai }: ReleaseProfile): Omit<ReleaseP
       },
       torch: {
         ...models.torch,
+        // The end of an answer is no part of it: neither told nor counted.
+        eosInIds: wished(models.torch.eosInIds, false),
+        usageCountsEos: wished(models.torch.usageCountsEos, false),
+        finalResponseEmpty: wished(models.torch.finalResponseEmpty, true),
         appliesPenalties: wished(models.torch.appliesPenalties, true),
         streamHoldsBackStopStrings: wished(models.torch.streamHoldsBackStopStrings, true),
         streamShowsCutCharacter: wished(models.torch.streamShowsCutCharacter, true),
@@ -130,6 +134,7 @@ export function idealOf({ core, models, openai }: ReleaseProfile): Omit<ReleaseP
               ...openai.trtllmServe,
               idPerChunk: wished(openai.trtllmServe.idPerChunk, false),
               completionsUsageIsChat: wished(openai.trtllmServe.completionsUsageIsChat, false),
+              usageCountsPastStop: wished(openai.trtllmServe.usageCountsPastStop, false),
               disconnectPollMs: wished(openai.trtllmServe.disconnectPollMs, 0),
             },
           }),

@@ -34,7 +34,7 @@ export interface GenerationSink {
 
 /** Errors: RequestFailure for what is refused before the engine sees it; the sink is never called inside this call. */
 export function generate(app: ServeApp, { promptIds, params, streaming }: GenerationRequest, sink: GenerationSink): Generation {
-  const { engine, maxNumTokens, streamInterval, torch, tokenizer } = app;
+  const { engine, facts, maxNumTokens, streamInterval, torch, tokenizer } = app;
   if (promptIds.length > maxNumTokens) {
     throw new RequestFailure(
       `The sum of prompt length (${promptIds.length}.0), query length (0) should not exceed max_num_tokens (${maxNumTokens})`,
@@ -42,6 +42,8 @@ export function generate(app: ServeApp, { promptIds, params, streaming }: Genera
   }
   const room = engine.maxSeqLen - promptIds.length;
   const maxTokens = Math.min(params.maxTokens ?? room, room);
+  // A whole answer is looked at once, at its end, unless the release stops it where its stop string is.
+  const looksAtAll = !streaming && params.stops.length > 0 && !facts.usageCountsPastStop.value;
   const output = new LlmOutput({ tokenizer, torch, faults: app.faults, params, streaming, streamInterval });
   let finished = false;
   let iterations = 0;
@@ -60,7 +62,7 @@ export function generate(app: ServeApp, { promptIds, params, streaming }: Genera
     finished = output.done;
     // The engine is told even where it came to its end by itself.
     if (stopped) handle.cancel();
-    sink.response(output);
+    if (streaming || output.done) sink.response(output);
   };
   const take = (step: EngineStep): void => {
     if (finished) return;
@@ -71,7 +73,8 @@ export function generate(app: ServeApp, { promptIds, params, streaming }: Genera
     ids.push(...drawn);
     if (params.logProbs > 0) logProbs.push(...tokenLogProbs(step, drawn, params.logProbs));
     const finish = finishOf(step, generated, maxTokens);
-    if (finish !== undefined || (streaming && (iterations === 1 || iterations % streamInterval === 0))) tell(finish);
+    const due = streaming && (iterations === 1 || iterations % streamInterval === 0);
+    if (finish !== undefined || due || looksAtAll) tell(finish);
   };
 
   const refused = workerRefusal(app, params, promptIds);

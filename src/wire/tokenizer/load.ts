@@ -8,6 +8,7 @@ import { tokenDecoder } from './decode.ts';
 import { encoder } from './encode.ts';
 import { refuseInexact } from './exactness.ts';
 import { streamDecoder } from './stream.ts';
+import { tidied, tidiedPieces, tidiedStream } from './tidy.ts';
 import type { TokenizerJson } from './tokenizer-json.ts';
 import type { Tokenizer } from './types.ts';
 
@@ -54,6 +55,8 @@ function makeTokenizer(dir: string, hash: string, json: TokenizerJson, config: T
     const text = specialText(name);
     return text === undefined ? undefined : ids.get(text);
   };
+  // Where nothing is said transformers 4.45 and later tidy nothing.
+  const tidies = config['clean_up_tokenization_spaces'] === true;
   const isShown = (token: string): boolean => !special.has(token);
 
   let template: Template | undefined;
@@ -79,7 +82,8 @@ function makeTokenizer(dir: string, hash: string, json: TokenizerJson, config: T
     encode: (text, { addSpecialTokens }) => encode(text, addSpecialTokens),
     decode: (list, { skipSpecialTokens = true } = {}) => {
       const tokens = Array.from(list, (id) => decoder.tokenOf(id)).filter((token) => token !== undefined);
-      return decoder.decode(skipSpecialTokens ? tokens.filter(isShown) : tokens);
+      const text = decoder.decode(skipSpecialTokens ? tokens.filter(isShown) : tokens);
+      return tidies ? tidied(text) : text;
     },
     tokenText: (id) => decoder.tokenOf(id),
     applyChatTemplate: (messages: readonly ChatMessage[], { addGenerationPrompt, template: given, variables }) => {
@@ -99,8 +103,10 @@ function makeTokenizer(dir: string, hash: string, json: TokenizerJson, config: T
         });
       }
     },
-    stream: ({ skipSpecialTokens = true, eager = false } = {}) =>
-      streamDecoder(decoder, (token) => !skipSpecialTokens || isShown(token), eager),
+    stream: ({ skipSpecialTokens = true, eager = false } = {}) => {
+      const stream = streamDecoder(decoder, (token) => !skipSpecialTokens || isShown(token), eager);
+      return !tidies ? stream : eager ? tidiedPieces(stream) : tidiedStream(stream);
+    },
   };
 }
 

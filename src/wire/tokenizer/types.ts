@@ -12,7 +12,7 @@ export interface Tokenizer {
   /** Ids that skip_special_tokens drops. */
   readonly specialIds: ReadonlySet<number>;
   encode(text: string, options: { readonly addSpecialTokens: boolean }): number[];
-  /** Exact text of the ids; '' for none; clean-up of spaces is always off; an incomplete character becomes U+FFFD. */
+  /** Exact text of the ids, spaces tidied where tokenizer_config.json says so; '' for none; an incomplete character becomes U+FFFD. */
   decode(ids: ArrayLike<number>, options?: { readonly skipSpecialTokens?: boolean }): string;
   /** The token's own spelling in the vocabulary, for reports. Undefined for an id out of range. */
   tokenText(id: number): string | undefined;
@@ -35,7 +35,7 @@ export interface ChatTemplateOptions {
 export interface StreamOptions {
   /** Default: true. */
   readonly skipSpecialTokens?: boolean;
-  /** As Hugging Face's `DecodeStream` gives text: a character of byte tokens at once, though the bytes after it may spoil it. */
+  /** As Hugging Face's `DecodeStream` gives text: a character of byte tokens at once, though the bytes after it may spoil it. Spaces are tidied in what each push gives alone. */
   readonly eager?: boolean;
 }
 
