@@ -38,9 +38,8 @@ export function servedAnswer(answer: Answer, request: Request, tokenizer: Tokeni
   let finish = answer.finish;
   const cut = cutAt(text, request);
   if (cut !== undefined) {
-    const decoder = tokenizer.stream({ eager: true });
-    let sofar = '';
-    n = 1 + left.findIndex((id) => cutAt((sofar += decoder.push([id])), request) !== undefined);
+    // Texts of what was there so far, not joined pieces: tidied spaces may make a phrase that no pieces have.
+    n = 1 + left.findIndex((_, k) => cutAt(tokenizer.decode(left.slice(0, k + 1)), request) !== undefined);
     text = cut;
     finish = 'stop-words';
   } else if (finish === 'stop-words' && left.length >= request.limits.maxTokens) finish = 'length';
