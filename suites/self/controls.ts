@@ -5,7 +5,7 @@ import { toClaimOutcome } from '#report/define-claims.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { unaryRepository } from '#targets/process/unary-repository.ts';
 import { UNARY_CLAIMS } from '../protocol/claims.ts';
-import { ALL_FAULTS } from './find-fault.ts';
+import { THOROUGH } from './find-fault.ts';
 import { RUN_DEADLINE_MS, ORDINARY_CLAIMS, type SuiteRun, runSuite } from './run-suite.ts';
 
 /** With `npm test` a repository without streams is asked what its answers are; with `test:faults` everything. */
@@ -15,7 +15,7 @@ const named = (failures: SuiteRun['failures']): Failure[] => failures.map((f) =>
 
 /** Negative control: what must pass passes. With `npm test` the ordinary suite itself is that control. */
 export function nothingIsFound(): void {
-  if (!ALL_FAULTS) return;
+  if (!THOROUGH) return;
   claim(
     {
       id: 'no-fault-no-failure',
@@ -34,7 +34,7 @@ export function nothingIsFound(): void {
 
 /** Another run of the whole suite, and so for `npm run test:faults`; the ordinary one meets the gaps and nothing else. */
 function idealHasNoGaps(id: string, profile: string, claims: readonly Claim[]): void {
-  if (!ALL_FAULTS) return;
+  if (!THOROUGH) return;
   claim(
     {
       id,
@@ -105,7 +105,7 @@ export function controls(): void {
       using repository = unaryRepository();
       const { outcomes, failures } = await runSuite(
         { repository: repository.path },
-        { signal, claims: [...UNARY_CLAIMS, ...ORDINARY_CLAIMS.filter(({ suite }) => ALL_FAULTS || OF_ANSWERS.includes(suite))] },
+        { signal, claims: [...UNARY_CLAIMS, ...ORDINARY_CLAIMS.filter(({ suite }) => THOROUGH || OF_ANSWERS.includes(suite))] },
       );
       const asked = [...outcomes.values()].filter((o) => o.notServed === undefined).length;
       const silent = [...outcomes]

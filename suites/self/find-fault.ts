@@ -1,6 +1,7 @@
 import type { Outcome } from '#checks/lab/claim.ts';
 import { structural } from '#checks/lab/outcome.ts';
 import { FAULTS_VARIABLE, SPM_CHECKPOINT, TINY_CHECKPOINT, resolveSettings } from '#core/config/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
 import { rngFrom } from '#core/seed/index.ts';
 import { FAULTS, type Fault } from '#embedded/faults/index.ts';
 import { claim } from '#report/claim.ts';
@@ -10,17 +11,34 @@ import { RUN_DEADLINE_MS, ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
 /** Test files among which the faults are dealt out, so that no worker is left alone with the long ones. */
 const SHARES = 6;
 
-export const ALL_FAULTS = process.env[FAULTS_VARIABLE] === 'all';
+const asked = process.env[FAULTS_VARIABLE] ?? '';
+/** `npm run test:faults` (all of it) and `npm run test:faults:sample` (a part of it), not `npm test`. */
+export const THOROUGH = asked !== '';
+const part = asked === 'all' ? 1 : Number(asked);
+if (THOROUGH && !(part > 0 && part <= 1)) {
+  throw new LockstepError('value-invalid', `${FAULTS_VARIABLE} must be all, or a part such as 0.4; got “${asked}”`, {
+    hint: 'Leave it out for what npm test does.',
+  });
+}
 
 const { seed } = await resolveSettings({ command: 'check', env: process.env, cwd: process.cwd() });
+
+/** All of them, or the part that this run is asked for, drawn by its seed. */
+export function drawn<T>(items: readonly T[], label: string): readonly T[] {
+  return part === 1
+    ? items
+    : rngFrom(seed, label)
+        .shuffle(items)
+        .slice(0, Math.ceil(items.length * part));
+}
 
 /**
  * The faults to look for: with `npm test`, which is to take less than a minute, one of every class, drawn by the seed of
  * the run, and there the claims that speak of its law come first; all of them, by the suite in its ordinary order, with
  * `npm run test:faults`.
  */
-const CHOSEN: readonly Fault[] = ALL_FAULTS
-  ? FAULTS
+const CHOSEN: readonly Fault[] = THOROUGH
+  ? drawn(FAULTS, 'faults')
   : [...Map.groupBy(rngFrom(seed, 'faults').shuffle(FAULTS), (fault) => fault.class).values()].flatMap(([first]) => first ?? []);
 
 /** One claim per fault: the ordinary suite fails on a server that has it, by a law that names it. */
@@ -43,7 +61,7 @@ export function findFaults(share: 1 | 2 | 3 | 4 | 5 | 6): void {
 async function find(fault: Fault, signal: AbortSignal): Promise<Outcome> {
   const [law] = fault.caughtBy;
   const named = (f: { readonly law: string; readonly code: string }) => f.law === law && f.code !== 'not-exercised';
-  const claims = ALL_FAULTS ? ORDINARY_CLAIMS : ORDINARY_CLAIMS.toSorted((a, b) => +b.laws.includes(law) - +a.laws.includes(law));
+  const claims = THOROUGH ? ORDINARY_CLAIMS : ORDINARY_CLAIMS.toSorted((a, b) => +b.laws.includes(law) - +a.laws.includes(law));
   const { outcomes, failures } = await runSuite(
     {
       faults: [fault.id],

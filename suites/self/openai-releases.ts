@@ -2,7 +2,7 @@ import { structural } from '#checks/lab/outcome.ts';
 import { DEFAULT_PROFILE, type OpenAiProfile, profileOf, RELEASES } from '#core/profile/index.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
-import { ALL_FAULTS } from './find-fault.ts';
+import { drawn, THOROUGH } from './find-fault.ts';
 import { ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
 
 /** NVIDIA's front end for Triton; the axis has others too. */
@@ -27,7 +27,7 @@ const TIMEOUT_MS = 300_000;
 
 /** One claim per release of the front end, the oldest by the whole suite, since its models are older too; another run of many claims each, and so for `npm run test:faults`. */
 export function everyFrontEnd(): void {
-  if (!ALL_FAULTS) return;
+  if (!THOROUGH) return;
   const profiles = [
     ...FRONT_ENDS.map((release, i) => ({ id: release.id, profile: fittingProfile(release), claims: i === 0 ? ORDINARY_CLAIMS : CLAIMS })),
     ...MISMATCHES.map((profile) => ({
@@ -36,7 +36,7 @@ export function everyFrontEnd(): void {
       claims: CLAIMS.filter((c) => c.id === 'openai-front-end'),
     })),
   ];
-  for (const { id, profile, claims } of profiles) {
+  for (const { id, profile, claims } of drawn(profiles, 'front-ends')) {
     claim(
       {
         id: `front-end-${id}`,

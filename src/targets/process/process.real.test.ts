@@ -137,7 +137,7 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('a real tritonserver as a 
     expect((await fetch(`http://${victim.endpoints.http}/v2/health/ready`)).status).toBe(200);
     await victim.stop();
     expect(victim.pid === undefined || !existsSync(`/proc/${victim.pid}`)).toBe(true);
-    expect(shared(mark).length).toBe(before - 3);
+    expect(shared(mark).length).toBe(before - PYTHON_MODELS.length);
     expect(findLiving(mark).filter((row) => row.parent !== server.pid && row.pid !== server.pid)).toEqual([]);
     for (const endpoint of [victim.endpoints.http, victim.endpoints.grpc, victim.endpoints.metrics]) {
       expect(await canConnect(endpoint ?? '')).toBe(false);
