@@ -34,7 +34,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     where: 'core',
     real: 'several releases crash on a 4 MiB form body, on `triton_grpc_error` and on a cancel in the moment of completion',
-    embedded: 'answers safely (400, or as if the client had not asked)',
+    embedded: 'answers safely: 400 to the body, the status of the error on the stream, the cancel as at any other time',
     reason: 'a server that dies is shown by faults, on purpose and one at a time',
   },
   {

@@ -16,6 +16,8 @@ export interface Health {
   readonly alive: boolean;
   /** What died and how (exit code, signal, last log lines), or ''. */
   readonly detail: string;
+  /** It answers no more and its process is still there: it may be writing its stack, and its end will say more. */
+  readonly ending?: true;
 }
 
 /** A process of the target, so that whoever cannot hold the target itself can still look whether it lives. */

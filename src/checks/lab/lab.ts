@@ -70,6 +70,8 @@ export interface LabParts {
 
 /** How long a process may take to be gone once its connections broke; a server that lives costs the wait. */
 const DYING_MS = 300;
+/** How long a dying process may write its stack. */
+const ENDING_MS = 3000;
 const LOOK_EVERY_MS = 10;
 /** How long a route is waited for that did not answer the last time. */
 const AFTER_HANG_MS = 1000;
@@ -173,9 +175,22 @@ export class Lab {
     const endNs = nowNs() + (this.parts.owned && broke ? DYING_MS : 0) * 1e6;
     for (;;) {
       const health = await this.parts.health();
-      if (!health.alive || nowNs() >= endNs) return health;
+      if (!health.alive) return this.#lastWords(health);
+      if (nowNs() >= endNs) return health;
       await sleep(LOOK_EVERY_MS, this.signal);
     }
+  }
+
+  /** One that no longer answers may still be writing its stack: its end, by a signal or a code, says more. */
+  async #lastWords(found: Health): Promise<Health> {
+    if (!this.parts.owned) return found;
+    const endNs = nowNs() + ENDING_MS * 1e6;
+    let health = found;
+    while (health.ending === true && nowNs() < endNs) {
+      await sleep(LOOK_EVERY_MS, this.signal);
+      health = await this.parts.health();
+    }
+    return health.alive ? found : health;
   }
 
   runCancelled(c: Case, cancel: Cancel): Promise<Transcript> {

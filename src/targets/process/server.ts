@@ -169,7 +169,9 @@ export class TritonProcess implements Target {
     try {
       ready = await this.#readyModels();
     } catch (thrown) {
-      return dead(this.#ending() ?? `tritonserver runs but does not answer: ${LockstepError.from(thrown).message}\n${this.#log.tail()}`);
+      const end = this.#ending();
+      if (end !== undefined) return dead(end);
+      return { ...dead(`tritonserver runs but does not answer: ${LockstepError.from(thrown).message}\n${this.#log.tail()}`), ending: true };
     }
     this.#family = findDescendants(this.#child.pid ?? -1);
     const stubs = this.stubs();
