@@ -31,7 +31,8 @@ const family = async (mark: string, count: number) =>
   expect.poll(() => findLiving(mark).length, { timeout: 5_000, interval: 20 }).toBe(count);
 const within5s = async (gone: () => boolean) => expect.poll(gone, { timeout: 5_000, interval: 50 }).toBe(true);
 
-describe('the watchdog', { timeout: 20_000 }, () => {
+// Processes are started and killed here, some of them after seconds: part of npm run test:processes.
+describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('the watchdog', { timeout: 20_000 }, () => {
   test('after SIGKILL of the runner its server, the stubs, folders and shared memory go within 5 s', async () => {
     const mark = `lockstep_dog_${process.pid}_a_`;
     const server = startServer(mark);
