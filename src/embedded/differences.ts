@@ -80,10 +80,22 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: 'the engine does not tell what it found again; the texts are for people',
   },
   {
+    where: 'openai',
+    real: 'trtllm-serve never ends a stream of several prompts of which one fails',
+    embedded: 'cuts it when the others have ended, as it cuts the stream of one prompt; the fault `serve-waits-for-failed-prompt` waits',
+    reason: 'a stream that never ends is shown by a fault, on purpose',
+  },
+  {
     where: 'models',
     real: 'an engine error behind the first response of a stream takes the instance of tensorrt_llm_bls for ever (python_backend before 25.04)',
     embedded: 'a traceback, then the flag alone, as for an error that comes first; the fault `bls-hangs-on-late-error` hangs',
     reason: 'a model that is lost is shown by a fault, on purpose',
+  },
+  {
+    where: 'models',
+    real: 'llmapi never answers a request that is not streamed and was stopped',
+    embedded: 'ends it as cancelled; the fault `stopped-request-unanswered` leaves it waiting',
+    reason: 'a client that waits in vain is shown by a fault, on purpose',
   },
   {
     where: 'models',

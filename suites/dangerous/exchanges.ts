@@ -1,6 +1,8 @@
 /** What is sent, and what it was seen to do to whom. Releases and threads: docs/observed.md#crashes. */
 import type { Lab } from '#checks/lab/lab.ts';
-import { bytes, ensemble, int32 } from '../protocol/requests.ts';
+import { nowNs } from '#core/clock/index.ts';
+import type { RouteId } from '#core/request/index.ts';
+import { COUNT, EMPTY_FINAL, bool, bytes, ensemble, int32 } from '../protocol/requests.ts';
 import { PlainGrpc, http, inferMessage } from '../protocol/wire.ts';
 
 export interface DangerousExchange {
@@ -9,6 +11,10 @@ export interface DangerousExchange {
   /** What releases were seen to do, to complete "known: …". */
   readonly known: string;
   readonly thread: string;
+  /** Where the good request goes: ensemble when absent. */
+  readonly route?: RouteId;
+  /** Why the target has nothing to be asked, beside not having the route. */
+  unless?(lab: Lab): string | undefined;
   /** How often it is sent, with a good request after each. */
   readonly times: number;
   /** Sends it once. Undefined when the reply is one that a server may give; otherwise what it was. */
@@ -17,6 +23,9 @@ export interface DangerousExchange {
 
 /** libevhtp parses the query in a form body; from here on the parser runs over its own buffer. */
 const FORM_BYTES = 4 * 1024 * 1024;
+
+/** More tokens than the positions of the tiny checkpoints, fewer than the 8192 that a prompt may have before a stream begins. */
+const TOO_LONG = 'long '.repeat(900);
 
 export const EXCHANGES: readonly DangerousExchange[] = [
   {
@@ -80,6 +89,48 @@ export const EXCHANGES: readonly DangerousExchange[] = [
       using client = new PlainGrpc(lab.parts.endpoints.grpc);
       const reply = await client.stream([inferMessage({ model: 'nope', inputs: [] })], lab.parts.deadlineMs);
       return reply.code === 'OK' && reply.messages.every((m) => m.error === '') ? 'no error came' : undefined;
+    },
+  },
+  {
+    id: 'stop-of-whole-answer',
+    statement: "A stop request for an answer of the LLM API's model that is not streamed leaves neither of the two without an end.",
+    known: 'the model of TensorRT-LLM 1.x sends nothing more for the request that was stopped: its client waits until its own deadline',
+    thread: 'docs/observed.md#torch-path',
+    route: 'llmapi',
+    times: 2,
+    async send(lab) {
+      using client = new PlainGrpc(lab.parts.endpoints.grpc);
+      const flag = (name: string) => bool(name, [1], [true]);
+      const long = int32('sampling_param_max_tokens', [1], [lab.parts.budget.longTokens]);
+      const ask = { model: lab.parts.models.llmapi, id: 'stop-of-whole-answer', parameters: EMPTY_FINAL };
+      const text = bytes('text_input', [1], [COUNT]);
+      const both = [
+        { ...ask, inputs: [text, long] },
+        { ...ask, inputs: [text, flag('stop')] },
+      ];
+      const reply = await client.stream(both.map(inferMessage), lab.parts.deadlineMs);
+      const ends = reply.messages.filter((m) => m.final).length;
+      return ends === both.length ? undefined : `${ends} of ${both.length} requests ended within ${lab.parts.deadlineMs} ms`;
+    },
+  },
+  {
+    id: 'failed-prompt-of-several',
+    statement: 'A completions stream of two prompts, of which the engine refuses one, is refused or comes to an end.',
+    known: 'trtllm-serve 1.x ends the answers to the others, and the stream never',
+    thread: 'docs/observed.md#trtllm-serve',
+    route: 'openai-completions',
+    times: 2,
+    unless: (lab) => (lab.profile.openai.trtllmServe === undefined ? 'only trtllm-serve takes several prompts in one request' : undefined),
+    async send(lab) {
+      const { deadlineMs, endpoints } = lab.parts;
+      const begunNs = nowNs();
+      const reply = await http(new URL(endpoints.openai!).host, {
+        path: '/v1/completions',
+        body: { model: 'm', prompt: [COUNT, TOO_LONG], stream: true, max_tokens: 4 },
+        deadlineMs,
+      });
+      // A cut is an end too; silence for as long as the deadline is none.
+      return !reply.complete && (nowNs() - begunNs) / 1e6 >= deadlineMs ? `no end within ${deadlineMs} ms` : undefined;
     },
   },
 ];

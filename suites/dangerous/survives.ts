@@ -9,15 +9,17 @@ import type { DangerousExchange } from './exchanges.ts';
 
 /** A claim that the exchange hurts nobody: it gets a reply, the process lives, and a good request its right answer. */
 export function survives(exchange: DangerousExchange): Claim {
-  const { id, statement, known, thread } = exchange;
+  const { id, statement, known, thread, route = 'ensemble' } = exchange;
   return {
     id,
     suite: 'dangerous',
     statement,
-    routes: ['ensemble'],
+    routes: [route],
     laws: ['server-survives', 'answers-after-error'],
     async run(lab): Promise<Outcome> {
-      if (lab.served(['ensemble']).length === 0) return notServed(lab.parts.notServed.get('ensemble')!);
+      if (lab.served([route]).length === 0) return notServed(lab.parts.notServed.get(route)!);
+      const lacks = exchange.unless?.(lab);
+      if (lacks !== undefined) return notServed(lacks);
       const replay = replayOf(lab, id);
       const canary = requestOf(lab.plan.draw('canary', 1)[0]!, { maxTokens: 12 });
       const truth = await lab.truth(canary);
@@ -38,7 +40,7 @@ export function survives(exchange: DangerousExchange): Claim {
         } else if (seen !== undefined) {
           failures.push({ law: 'answers-after-error', code: 'no-reply', text: `${seen} (known: ${known}; ${thread})`, replay });
         } else {
-          const after = await lab.run({ request: canary, route: 'ensemble', mode: 'unary', repeat: i });
+          const after = await lab.run({ request: canary, route, mode: 'unary', repeat: i });
           const { verdict, text } = await lab.judge(after, truth);
           if (failsUnder(lab.policy, verdict))
             failures.push({

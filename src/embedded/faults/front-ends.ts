@@ -163,4 +163,13 @@ export const FRONT_END_FAULTS: readonly Fault[] = [
     profile: 'openai=trtllm-serve-1.3rc',
     caughtBy: ['one-object'],
   },
+  {
+    id: 'serve-waits-for-failed-prompt',
+    class: 'framing',
+    mechanism:
+      'trtllm-serve merges the answers to several prompts and hears of no end of one that fails: the others end, the stream never does.',
+    thread: 'https://github.com/NVIDIA/TensorRT-LLM/blob/v1.1.0/tensorrt_llm/serve/openai_server.py',
+    profile: 'openai=trtllm-serve-1.1',
+    caughtBy: ['answers-after-error'],
+  },
 ];

@@ -25,4 +25,11 @@ export const LLMAPI_FAULTS: readonly Fault[] = [
     thread: issue('triton-inference-server/perf_analyzer', 194),
     caughtBy: ['text-is-true-decode'],
   },
+  {
+    id: 'stopped-request-unanswered',
+    class: 'cancellation',
+    mechanism: 'llmapi sends nothing more for a request that was stopped and is not streamed: its client waits until its own deadline.',
+    thread: 'https://github.com/NVIDIA/TensorRT-LLM/blob/v1.1.0/triton_backend/all_models/llmapi/tensorrt_llm/1/model.py',
+    caughtBy: ['answers-after-error'],
+  },
 ];

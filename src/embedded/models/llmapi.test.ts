@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { boolTensor, bytesTensor, fp32Tensor, int32Tensor, type Tensor } from '#wire/protocol/tensors.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
@@ -79,6 +80,27 @@ test('a stop request ends the stream of its id, and is itself answered as cancel
   expect(messages.length).toBeLessThan(400);
   expect([values(messages.at(-1), 'finish_reason'), messages.at(-1)?.final]).toEqual(['cancelled', true]);
   expect(lab.engine.stats()).toMatchObject({ active: 0, blocksUsed: 0 });
+});
+
+test('a stop request ends an answer that is not streamed as cancelled; with its fault the client waits in vain', async () => {
+  const script = () => ({ ids: Array.from({ length: 500 }, () => ids[0]!) });
+  const stopped = [llmapi([max(500)], { id: 'a' }), llmapi([flag('stop')], { id: 'a' })];
+  {
+    await using lab = await GrpcLab.start({ script, stepMs: 5 });
+    const messages = await lab.stream(...stopped);
+    expect(messages.map((m) => [m.id, m.error, m.final])).toEqual(Array(2).fill(['a', 'Request cancelled by client', true]));
+    expect(lab.engine.stats()).toMatchObject({ active: 0, blocksUsed: 0 });
+  }
+  // Not closed: it would wait for its request.
+  const lab = await GrpcLab.start({ script, stepMs: 5, faults: ['stopped-request-unanswered'] });
+  const call = lab.open(500);
+  for (const request of stopped) call.write(inferMessage(request));
+  call.end();
+  let answers = 0;
+  call.on('data', () => answers++);
+  const [error] = await once(call, 'error');
+  expect([error.details, answers]).toEqual([expect.stringMatching(/deadline/i), 1]);
+  lab.client.close();
 });
 
 test('a model that is not decoupled answers whole, and refuses to stream', async () => {

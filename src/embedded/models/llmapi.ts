@@ -30,7 +30,8 @@ interface Running {
  *
  * Streaming: one response per engine step with the **whole** text so far; otherwise one response, prompt and answer
  * together unless sampling_param_exclude_input_from_output. `stop=true` ends the newest request of the same id: a
- * stream with finish_reason `cancelled`, an answer that is not streamed with nothing at all.
+ * stream with finish_reason `cancelled`, an answer that is not streamed with CANCELLED (upstream never answers it, which
+ * is a fault here).
  *
  * Errors: INTERNAL `Error generating request: <text>`, INTERNAL `A request id must be provided for request
  * cancellation`, CANCELLED `Request cancelled by client`.
@@ -104,8 +105,11 @@ export function llmapi(setup: ModelSetup, { engine, faults, profile }: LlmapiOpt
       if (output.take({ ids, logProbs: [], finish })) handle.cancel();
       ids = [];
       if (output.done) end();
-      // A request that was stopped and is not streamed is forgotten: its client waits in vain.
-      if (!streaming && entry.stopped) return;
+      if (!streaming && entry.stopped) {
+        // Fault stopped-request-unanswered: a request that was stopped and is not streamed is forgotten.
+        if (!faults.has('stopped-request-unanswered')) sender.sendError('CANCELLED', CANCELLED, true);
+        return;
+      }
       const blocks = Math.ceil((promptIds.length + generated) / tokensPerBlock);
       sender.send(llmapiResponse(output, asked.returns, { arrivalNs, firstTokenNs, lastTokenNs, blocks }), output.done);
     });

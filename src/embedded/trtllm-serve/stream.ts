@@ -1,6 +1,6 @@
 /**
- * Answers as events. Headers leave at once, before the engine has said anything; a failure cuts the connection. Of
- * several prompts one that fails keeps the stream from ever ending.
+ * Answers as events. Headers leave at once, before the engine has said anything. A failure cuts the connection, when
+ * the answers to the other prompts have ended; upstream then waits for ever, which is a fault here.
  * Source: chat_stream_generator, merge_generators and generator_wrapper, tensorrt_llm/serve/openai_server.py.
  */
 import type { ServerResponse } from 'node:http';
@@ -16,33 +16,39 @@ import type { ServeApp } from './serve-app.ts';
 /** Errors: RequestFailure for what is refused before the stream begins. */
 export function streamAnswers(app: ServeApp, asked: readonly Asked[], client: ServerResponse): void {
   let open = asked.length;
-  let cut = false;
-  const fail = (): void => {
-    if (asked.length > 1) return;
-    cut = true;
-    cutConnection(client);
-  };
-  const take = (form: AnswerForm, output: LlmOutput): void => {
-    if (cut || client.destroyed) return;
-    let events: readonly string[];
-    try {
-      events = form.events(output);
-    } catch {
-      fail();
+  let failed = false;
+  // Fault serve-waits-for-failed-prompt: the queue that all answers go through is told of no end of the one that failed.
+  const waits = asked.length > 1 && app.faults.has('serve-waits-for-failed-prompt');
+  const ended = (): void => {
+    if (--open > 0) return;
+    if (failed) {
+      if (!waits) cutConnection(client);
       return;
     }
-    for (const event of events) client.write(event);
-    if (!output.done || --open > 0) return;
     client.write(SSE_DONE);
     client.end();
   };
   const generations = asked.map(({ ids, params, form }) => {
     let made: AnswerForm | undefined;
-    const generation = generate(
-      app,
-      { promptIds: ids, params, streaming: true },
-      { response: (output) => take((made ??= form(generation.requestNumber)), output), failure: fail },
-    );
+    let over = false;
+    const failure = (): void => {
+      over = true;
+      failed = true;
+      ended();
+    };
+    const response = (output: LlmOutput): void => {
+      if (over || client.destroyed) return;
+      let events: readonly string[];
+      try {
+        events = (made ??= form(generation.requestNumber)).events(output);
+      } catch {
+        failure();
+        return;
+      }
+      for (const event of events) client.write(event);
+      if (output.done) ended();
+    };
+    const generation = generate(app, { promptIds: ids, params, streaming: true }, { response, failure });
     return generation;
   });
   startStream(client);

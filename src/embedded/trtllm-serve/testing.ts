@@ -135,6 +135,7 @@ export interface ServeSetup {
   readonly streamInterval?: number;
   readonly maxNumTokens?: number;
   readonly stepMs?: number;
+  readonly faults?: ReadonlySet<string>;
 }
 
 export async function serveUnderTest({ release, models, stepMs = 0, ...limits }: ServeSetup): Promise<ServeUnderTest> {

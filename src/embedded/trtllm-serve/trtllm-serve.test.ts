@@ -134,9 +134,24 @@ describe('several prompts', () => {
     );
   });
 
-  test('one that fails leaves a stream that never ends', async () => {
-    server.play((request) => (request.promptIds.length > 2 ? { ids: [], error: 'boom' } : says('a')));
-    const wire = new Wire(server.port, { model: 'm', prompt: ['p', 'pq'], stream: true });
+  const oneFails = (request: { readonly promptIds: ArrayLike<number> }) =>
+    request.promptIds.length > 2 ? { ids: [], error: 'boom' } : says('a');
+
+  test.each([
+    ['first', ['pq', 'p']],
+    ['last', ['p', 'pq']],
+  ])('one that fails, the %s of them, cuts the stream when the others have ended', async (_, prompt) => {
+    server.play(oneFails);
+    const wire = new Wire(server.port, { model: 'm', prompt, stream: true });
+    await wire.closed;
+    expect(wire.text).toContain('"finish_reason":"stop"');
+    expect(wire.text).not.toMatch(/\[DONE\]|\r\n0\r\n/);
+  });
+
+  test('fault serve-waits-for-failed-prompt: the others end, the stream never does', async () => {
+    await using waiting = await serveUnderTest({ release: '1.1', models: '1.1', faults: new Set(['serve-waits-for-failed-prompt']) });
+    waiting.play(oneFails);
+    const wire = new Wire(waiting.port, { model: 'm', prompt: ['p', 'pq'], stream: true });
     await wire.until('"finish_reason":"stop"');
     await sleep(100);
     expect(wire.text).not.toContain('[DONE]');
