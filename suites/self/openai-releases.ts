@@ -1,5 +1,5 @@
 import { structural } from '#checks/lab/outcome.ts';
-import { DEFAULT_PROFILE, type OpenAiProfile, profileOf, RELEASES } from '#core/profile/index.ts';
+import { DEFAULT_PROFILE, type OpenAiProfile, profileOf, RELEASES, unknownInputs } from '#core/profile/index.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
 import { drawn, THOROUGH } from './find-fault.ts';
@@ -12,11 +12,9 @@ export const FRONT_ENDS = RELEASES.openai.filter(({ trtllmServe }) => trtllmServ
 const CLAIMS = ORDINARY_CLAIMS.filter(({ id, routes }) => id === 'openai-front-end' || routes.some((route) => route.startsWith('openai')));
 
 /** The front end with models whose tensors it knows by name: the default ones where they are such. */
-export function fittingProfile({ id, seedTensor, tokenCounts }: OpenAiProfile): string {
-  const models = [DEFAULT_PROFILE.models, ...RELEASES.models].find(
-    (one) => one.seedTensor.value === seedTensor.value && (one.returnsTokenCounts.value || !tokenCounts.value),
-  );
-  return profileOf(`models=${models?.id},openai=${id}`).id;
+export function fittingProfile(release: OpenAiProfile): string {
+  const models = [DEFAULT_PROFILE.models, ...RELEASES.models].find((one) => unknownInputs(release, one).length === 0);
+  return profileOf(`models=${models?.id},openai=${release.id}`).id;
 }
 
 /** Front ends before models of another generation, which name the seed otherwise: the table has what the core says to that. */

@@ -1,5 +1,5 @@
 import type { RunConfig } from '#core/config/index.ts';
-import { profileOf } from '#core/profile/index.ts';
+import { misfit, profileOf } from '#core/profile/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 import type { Endpoints, Health } from '#targets/types.ts';
 import { connect } from '#wire/clients/index.ts';
@@ -49,8 +49,8 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
   const ownLlmapi = await llmapiModel(clients);
   if (ownLlmapi === undefined) notServed.set('llmapi', 'the target has no model of the LLM API (text_input, sampling_param_max_tokens)');
   if (ownLlmapi === STOCK_MODELS.raw) notServed.set('raw', `${STOCK_MODELS.raw} is the LLM API's model here, which shows no ids`);
-  if (endpoints.openai === undefined)
-    for (const route of ['openai-completions', 'openai-chat'] as const) notServed.set(route, 'the target has no OpenAI front end');
+  const noFrontEnd = endpoints.openai === undefined ? 'the target has no OpenAI front end' : misfit(profile);
+  if (noFrontEnd !== undefined) for (const route of ['openai-completions', 'openai-chat'] as const) notServed.set(route, noFrontEnd);
   const raw = notServed.has('raw') ? undefined : await clients.grpc.modelConfig('tensorrt_llm', '', { deadlineMs: 5000 });
   // Where the LLM API's model is all there is, it says whether anything streams.
   const engine = raw ?? (ownLlmapi === undefined ? undefined : await clients.grpc.modelConfig(ownLlmapi, '', { deadlineMs: 5000 }));

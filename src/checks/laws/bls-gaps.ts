@@ -2,6 +2,7 @@
 import { textOfEvent, type Transcript } from '#core/transcript/index.ts';
 import { endsAlike, ENDS_SOONER } from './ends-alike.ts';
 import { answered, BLS_ROUTES, dataEvents, firstTextDifference } from './observed.ts';
+import { EVERY_MODELS } from './release-lists.ts';
 import { textsOnlyGrow } from './texts-only-grow.ts';
 import { type Gap, type LawContext, ENGINE_RAN_ON } from './types.ts';
 
@@ -62,9 +63,9 @@ export const BLS_GAPS: readonly Gap[] = [
     routes: ['bls-accumulate'],
     mode: 'stream',
     axis: 'models',
-    releases: ['0.7', '0.14', '1.x'],
+    releases: EVERY_MODELS,
     deviation:
-      'Where the bytes of a character are not all there, the U+FFFD of them, and of the byte tokens before them, are replaced by what follows.',
+      'Where the bytes of a character are not all there, the U+FFFD of them, and of the byte tokens before them, are replaced by what follows; 0.7 and 0.14 did so too.',
     thread: 'triton-inference-server/tensorrtllm_backend#493',
     listed: (profile) => !profile.models.streamedTextHoldsBackPartialCharacters.value,
     shows: (t, context) => answered(t) && repairs(context).length > 0,
@@ -81,7 +82,7 @@ export const BLS_GAPS: readonly Gap[] = [
     routes: BLS_ROUTES,
     mode: 'stream',
     axis: 'models',
-    releases: ['0.19', '1.x'],
+    releases: EVERY_MODELS,
     deviation: 'A stop word that whole chunks spell, one after the other and before any other word, ends the stream, whatever its ids.',
     thread: OBSERVED,
     listed: (profile) => profile.models.bls.textStopWords.value,
@@ -94,7 +95,7 @@ export const BLS_GAPS: readonly Gap[] = [
     routes: BLS_ROUTES,
     mode: 'unary',
     axis: 'models',
-    releases: ['0.19', '1.x'],
+    releases: EVERY_MODELS,
     deviation: 'An answer that is not streamed is cut behind the first stop word in its text, whatever its ids.',
     thread: OBSERVED,
     listed: (profile) => profile.models.bls.textStopWords.value,
@@ -108,8 +109,9 @@ export const BLS_GAPS: readonly Gap[] = [
     routes: BLS_ROUTES,
     mode: 'both',
     axis: 'models',
-    releases: ['0.7', '0.14', '0.19', '1.x'],
-    deviation: 'The BLS never asks whether its client has gone; the engine, and the instance, go on to the natural end.',
+    releases: EVERY_MODELS,
+    deviation:
+      'The BLS never asks whether its client has gone; the engine, and the instance, go on to the natural end; 0.7 and 0.14 did so too.',
     thread: 'triton-inference-server/python_backend#398',
     listed: (profile) => !profile.models.bls.passesCancel.value,
     shows: (t) => t.ending === 'cancelled',

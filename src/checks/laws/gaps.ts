@@ -19,6 +19,7 @@ import {
   textsAlone,
   TORCH_ROUTES,
 } from './observed.ts';
+import { BEFORE_COUNTS, BEFORE_ECHO, EVERY_FRONT_END, EVERY_MODELS } from './release-lists.ts';
 import { returnsPrompt } from './returns-prompt.ts';
 import { stopWords } from './stop-words.ts';
 import { textIsTrueDecode } from './text-is-true-decode.ts';
@@ -51,7 +52,7 @@ function chunkGap(id: string, law: Law, deviation: string): Gap {
     routes: CHUNKED_ROUTES,
     mode: 'stream',
     axis: 'models',
-    releases: ['0.7', '0.14', '1.x'],
+    releases: EVERY_MODELS,
     deviation,
     thread: 'triton-inference-server/tensorrtllm_backend#34',
     listed: (profile, route) =>
@@ -87,7 +88,11 @@ const isCancelled = (t: Transcript) => t.ending === 'cancelled';
 
 export const GAPS: readonly Gap[] = [
   ...BLS_GAPS,
-  chunkGap('chunk-decoded-alone', deltasEqualWhole, "Every event's text is the decode of that response's ids alone."),
+  chunkGap(
+    'chunk-decoded-alone',
+    deltasEqualWhole,
+    "Every event's text is the decode of that response's ids alone; 0.7 and 0.14 did so too.",
+  ),
   chunkGap('chunk-decoded-alone-characters', noBrokenUtf8, 'So a character of several tokens arrives as one U+FFFD per token.'),
   chunkGap('chunk-decoded-alone-stop-words', stopWords, 'So a stop phrase with such a character does not appear in the text.'),
   {
@@ -96,7 +101,7 @@ export const GAPS: readonly Gap[] = [
     routes: OPENAI_ROUTES,
     mode: 'both',
     axis: 'openai',
-    releases: ['r24.11', 'r25.12', 'main'],
+    releases: EVERY_FRONT_END,
     deviation: 'finish_reason is "stop" for an answer that max_tokens ended.',
     thread: 'docs/observed.md#openai-front-end-r25-12',
     listed: (profile) => profile.openai.finishReasonAlwaysStop.value,
@@ -104,15 +109,15 @@ export const GAPS: readonly Gap[] = [
     explains: (t, violation, { truth }) =>
       violation.code === 'wrong' && truth?.finish === 'length' && t.finishReasons[0]?.reason === 'stop',
   },
-  promptGap('chat-returns-prompt', 'openai-chat', ['r24.11', 'r25.12', 'main']),
-  promptGap('completion-returns-prompt', 'openai-completions', ['r24.11', 'r25.11']),
+  promptGap('chat-returns-prompt', 'openai-chat', EVERY_FRONT_END),
+  promptGap('completion-returns-prompt', 'openai-completions', BEFORE_ECHO),
   {
     id: 'usage-not-served',
     law: 'usage-counts',
     routes: OPENAI_ROUTES,
     mode: 'both',
     axis: 'openai',
-    releases: ['r24.11', 'r25.10'],
+    releases: BEFORE_COUNTS,
     deviation: 'The front end does not ask the model for counts, and usage is null.',
     thread: 'triton-inference-server/server#8510',
     listed: (profile) => !profile.openai.tokenCounts.value,
@@ -125,7 +130,7 @@ export const GAPS: readonly Gap[] = [
     routes: ['openai-chat'],
     mode: 'both',
     axis: 'openai',
-    releases: ['r24.11', 'r25.12', 'main'],
+    releases: EVERY_FRONT_END,
     deviation: 'The rendered template keeps its BOS text and preprocessing adds another.',
     thread: 'vllm-project/vllm#27515',
     listed: (profile) => profile.openai.doubleBos.value,
@@ -152,7 +157,7 @@ export const GAPS: readonly Gap[] = [
     routes: OPENAI_ROUTES,
     mode: 'both',
     axis: 'openai',
-    releases: ['r24.11', 'r25.12', 'main'],
+    releases: EVERY_FRONT_END,
     deviation: 'A client that goes away stops nothing; the engine goes on to its natural end.',
     thread: 'docs/observed.md#openai-front-end-r25-12',
     listed: (profile) => !profile.openai.disconnectCancels.value,
@@ -165,7 +170,7 @@ export const GAPS: readonly Gap[] = [
     routes: [...TORCH_ROUTES, ...OPENAI_ROUTES],
     mode: 'stream',
     axis: 'models',
-    releases: ['1.0', '1.1', '1.2', '1.x'],
+    releases: EVERY_MODELS,
     deviation:
       'A stream that ends inside a character shows nothing of it, where the whole answer has U+FFFD; and a tokenizer that tidies spaces leaves those which two responses share.',
     thread: 'docs/observed.md#torch-path',
@@ -182,7 +187,7 @@ export const GAPS: readonly Gap[] = [
     routes: ['llmapi'],
     mode: 'both',
     axis: 'models',
-    releases: ['1.0', '1.1', '1.2', '1.x'],
+    releases: EVERY_MODELS,
     deviation: 'A request with stop strings fails: they reach the tokenizer as bytes, and it takes text only.',
     thread: 'docs/observed.md#torch-path',
     listed: (profile) => !profile.models.torch.llmapiTakesStopStrings.value,

@@ -1,6 +1,7 @@
 /** Known gaps of the laws about parameters: what running servers were seen, or read, to do with them. */
 import type { KnownGap } from '#checks/laws/index.ts';
 import { OPENAI_ROUTES } from '#checks/laws/observed.ts';
+import { EVERY_FRONT_END, EVERY_MODELS } from '#checks/laws/release-lists.ts';
 import { PROBED_ROUTES } from './spellings.ts';
 
 /** Law: a parameter that a route accepts has its effect. */
@@ -14,7 +15,7 @@ export const DROPPED_FIELDS: KnownGap = {
   routes: OPENAI_ROUTES,
   mode: 'both',
   axis: 'openai',
-  releases: ['r24.11', 'r25.05', 'r25.12', 'main'],
+  releases: EVERY_FRONT_END,
   deviation:
     'min_tokens, ignore_eos, response_format, functions and function_call are accepted, and nothing is sent to the model; before r25.12 echo and top_logprobs too, before r25.05 tools.',
   thread: 'docs/observed.md#openai-front-end-r25-12',
@@ -46,7 +47,7 @@ const SEQUENCES_IGNORED: IgnoredParameter = {
   routes: ['bls', 'bls-accumulate'],
   mode: 'both',
   axis: 'models',
-  releases: ['0.19', '1.x'],
+  releases: EVERY_MODELS,
   deviation: 'num_return_sequences is declared, and the map from the inputs of the BLS to those of the engine lacks it: one sequence.',
   thread: 'docs/observed.md#bls',
   listed: (profile) => !profile.models.bls.forwardsSequences.value,
@@ -70,7 +71,7 @@ export const TEMPERATURE_ZERO_SAMPLES: KnownGap = {
   routes: PROBED_ROUTES.filter((route) => route !== 'llmapi'),
   mode: 'both',
   axis: 'models',
-  releases: ['1.x'],
+  releases: EVERY_MODELS,
   deviation: 'Temperature 0 with a top-p and without a top-k becomes temperature 1 and top-p 1: the whole distribution is drawn from.',
   thread: 'docs/determinism.md#greedy',
   listed: (profile) => profile.models.temperatureZeroWithTopPSamples.value,

@@ -1,11 +1,21 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { MODEL_REPOSITORY } from '#core/config/index.ts';
-import { DEFAULT_PROFILE, IDEAL_PROFILE } from '#core/profile/index.ts';
+import { GAPS } from '#checks/laws/index.ts';
+import { DEFAULT_PROFILE, IDEAL_PROFILE, profileOf, RELEASES } from '#core/profile/index.ts';
 import { REQUEST_FIELDS } from '#embedded/openai/index.ts';
 import { readModelConfig } from '#wire/protocol/pbtxt.ts';
 import { chances, firstChange, penalized } from './oracle.ts';
-import { cellOf, FAMILIES, NOT_ASKED, type Probe, type Surface } from './index.ts';
+import {
+  cellOf,
+  DROPPED_FIELDS,
+  FAMILIES,
+  IGNORED_PARAMETERS,
+  NOT_ASKED,
+  type Probe,
+  type Surface,
+  TEMPERATURE_ZERO_SAMPLES,
+} from './index.ts';
 
 const MODELS = ['tensorrt_llm', 'ensemble', 'tensorrt_llm_bls', 'llmapi'] as const;
 const INPUTS: readonly (readonly [Surface, readonly string[]])[] = [
@@ -36,6 +46,23 @@ test.each([
 ] as const)('completions: %s is %j', (input, statuses, gaps) => {
   expect(cellOf('completions', input, DEFAULT_PROFILE)).toMatchObject({ statuses, gaps });
 });
+
+test('llmapi: best_of is accepted where it says nothing, and refused elsewhere', () => {
+  expect(cellOf('llmapi', 'sampling_param_best_of', DEFAULT_PROFILE).statuses).toEqual(['no effect', 'refused']);
+});
+
+test.each([...GAPS, DROPPED_FIELDS, TEMPERATURE_ZERO_SAMPLES, ...IGNORED_PARAMETERS])(
+  '$id names the releases whose profile has it',
+  (gap) => {
+    const { axis, releases } = gap;
+    // A gap may need the right release on another axis as well.
+    const beside = axis === 'openai' ? 'models' : 'openai';
+    const having = RELEASES[axis].filter((release) =>
+      RELEASES[beside].some((other) => gap.listed(profileOf(`${axis}=${release.id},${beside}=${other.id}`))),
+    );
+    expect(releases.toSorted()).toEqual(having.map(({ id }) => id).toSorted());
+  },
+);
 
 describe('the oracle', () => {
   const logits = Float32Array.from([1, 3, 2, -1]);

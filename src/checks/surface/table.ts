@@ -168,6 +168,9 @@ function elsewhere(surface: Surface, input: string, profile: ReleaseProfile): Fi
   const claims = ELSEWHERE[surface]?.[input] ?? [];
   if (input === 'stream_options') return claims.map((claim) => ({ status: STREAM_OPTIONS[profile.openai.streamOptions.value], claim }));
   const refusesStop = input === 'sampling_param_stop' && !profile.models.torch.llmapiTakesStopStrings.value;
+  // 0 and 1 say what is so anyway, more is refused.
+  if (input === 'sampling_param_best_of')
+    return claims.flatMap((claim) => (['no effect', 'refused'] as const).map((status) => ({ status, claim })));
   return claims.map((claim) =>
     refusesStop ? { status: 'gap', gap: 'llmapi-refuses-stop-strings', claim } : { status: 'supported', claim },
   );

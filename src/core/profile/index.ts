@@ -1,3 +1,4 @@
 export * from './profile.ts';
+export { misfit, unknownInputs } from './front-end-fit.ts';
 export { IDEAL_PROFILE, profileIncludes, profileOf } from './profile-of.ts';
 export { DEFAULT_PROFILE, RELEASES } from './releases.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LockstepError } from '#core/errors/index.ts';
-import { DEFAULT_PROFILE, profileIncludes, profileOf, RELEASES } from './index.ts';
+import { DEFAULT_PROFILE, misfit, profileIncludes, profileOf, RELEASES } from './index.ts';
 
 const refused = (name: string): string => {
   try {
@@ -61,4 +61,16 @@ test('a profile includes what it was made of', () => {
   expect(profileIncludes('ideal,openai=r25.12', 'ideal')).toBe(true);
   expect(profileIncludes('openai=r25.12', 'ideal')).toBe(false);
   expect(profileIncludes('ideal', 'default')).toBe(true);
+});
+
+test('a front end whose inputs the models do not have is no pair with them', () => {
+  const inputs = 'seed, return_num_input_tokens, return_num_output_tokens';
+  expect(misfit(profileOf('models=0.19'))).toBe(
+    `the front end r25.12 sends inputs that models 0.19 do not have (${inputs}); pair it with openai=r25.05`,
+  );
+  expect(misfit(profileOf('openai=r25.05'))).toBe(
+    'the front end r25.05 sends inputs that models 1.x do not have (random_seed); pair it with openai=r25.12',
+  );
+  for (const fits of ['default', 'models=0.19,openai=r25.05', 'models=0.19,openai=trtllm-serve-1.1'])
+    expect(misfit(profileOf(fits)), fits).toBeUndefined();
 });
