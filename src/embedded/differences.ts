@@ -52,7 +52,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     where: 'http',
     real: 'a HEAD reply has a body, strings that are not UTF-8 go out as they are, a second pipelined request is lost',
-    embedded: 'no body, U+FFFD, both are answered',
+    embedded: 'no body, U+FFFD but for tensors, both are answered',
     reason: 'node:http frames replies; what a real server does there breaks the protocol',
   },
   {

@@ -16,6 +16,8 @@ export interface HttpCase extends HttpCall, TableRow {
 }
 
 const error = (text: unknown) => ({ error: text });
+/** One byte per character. */
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
 const GENERATE = '/v2/models/ensemble/generate';
 const STREAM = '/v2/models/ensemble/generate_stream';
 const PRE = '/v2/models/preprocessing/infer';
@@ -76,6 +78,9 @@ export const GENERATES: readonly HttpCase[] = [
   { tiny: true, name: 'a body of 8 MiB is read whole', path: '/v2/models/postprocessing/generate', body: JSON.stringify({ TOKENS_BATCH: [[[70]]], SEQUENCE_LENGTH: [[1]], padding: 'x'.repeat(8 * 1024 * 1024) }), status: 200, json: { OUTPUT: 'a' } },
   { name: 'an int32 that does not fit wraps', path: '/v2/models/preprocessing/generate', body: { QUERY: 'x', REQUEST_OUTPUT_LEN: 99999999999 }, status: 200, json: { REQUEST_OUTPUT_LEN: 1215752191 } },
   { tiny: true, name: 'U+0000 in a text is a byte like others', path: '/v2/models/preprocessing/generate', body: '{"QUERY":"a\\u0000b","REQUEST_OUTPUT_LEN":1}', status: 200, json: { REQUEST_INPUT_LEN: 4, INPUT_ID: (ids: any[]) => ids.join() === '0,70,194,71' } },
+  { name: 'bytes that are no UTF-8 reach the tensor as they are', path: '/v2/models/preprocessing/generate', body: latin1('{"QUERY":"a\xff","REQUEST_OUTPUT_LEN":1}'), status: 400, json: error(/UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 1: invalid start byte/) },
+  { name: 'a lone low surrogate is the three bytes of its code point', path: '/v2/models/preprocessing/generate', body: '{"QUERY":"a\\udc80","REQUEST_OUTPUT_LEN":1}', status: 400, json: error(/UnicodeDecodeError: 'utf-8' codec can't decode byte 0xed in position 1: invalid continuation byte/) },
+  { name: 'a stop word that is no UTF-8', path: '/v2/models/preprocessing/generate', body: latin1('{"QUERY":"a","REQUEST_OUTPUT_LEN":1,"STOP_WORDS_DICT":"a\xff"}'), status: 400, json: error(/UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 1: invalid start byte/) },
   { name: 'no value for a tensor of one', path: GENERATE, body: { text_input: 'x', max_tokens: [] }, status: 400, json: error(/input byte size mismatch for input 'max_tokens' for model 'ensemble'\. Expected 4, got 0$/) },
   { name: 'three values for a tensor of one', path: GENERATE, body: { text_input: 'x', max_tokens: [1, 2, 3] }, status: 400, json: error(/batch size does not match other inputs for 'ensemble'$/) },
   { name: 'broken JSON', path: GENERATE, body: '{"a":', status: 500, json: error(/^failed to parse the request JSON buffer: Invalid value\. at 5/) },

@@ -2,6 +2,7 @@
  * A JSON reader with RapidJSON's taste: byte offsets, its error texts, NaN and Infinity, integers kept apart from
  * fractions. Source: rapidjson/reader.h and error/en.h, used with kParseNanAndInfFlag by triton_json.h (Triton 2.51).
  */
+import { textOfBytes } from './escaped-bytes.ts';
 import type { JsonValue } from './json-value.ts';
 
 /** `message` is RapidJSON's text followed by ` at <byte offset>`. */
@@ -20,7 +21,10 @@ const MAX_DEPTH = 2000;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
-/** Of two equal keys the first wins, as RapidJSON's FindMember finds it. Errors: JsonSyntaxError. */
+/**
+ * Of two equal keys the first wins, as RapidJSON's FindMember finds it. Strings are not checked to be UTF-8, as there:
+ * what is none stands as escaped bytes (escaped-bytes.ts). Errors: JsonSyntaxError.
+ */
 export function readJson(bytes: Uint8Array): JsonValue {
   return new Reader(bytes).document();
 }
@@ -129,13 +133,13 @@ class Reader {
       const char = this.text[this.at];
       if (char === undefined || char === '\0') throw this.error('Missing a closing quotation mark in string.');
       if (char === '"') {
-        out += this.bytes.toString('utf8', plain, this.at);
+        out += textOfBytes(this.bytes.subarray(plain, this.at));
         this.at++;
         return out;
       }
       if (char < ' ') throw this.error('Invalid escape character in string.');
       if (char === '\\') {
-        out += this.bytes.toString('utf8', plain, this.at) + this.escape();
+        out += textOfBytes(this.bytes.subarray(plain, this.at)) + this.escape();
         plain = this.at;
       } else {
         this.at++;
@@ -154,7 +158,8 @@ class Reader {
     if (char !== 'u') throw this.error('Invalid escape character in string.', start);
     const high = this.hex(start, start + 2);
     this.at = start + 6;
-    // A lone low surrogate passes, as it does there.
+    // A lone low surrogate passes, as it does there, as the three bytes that the code point would have.
+    if (high >= 0xdc00 && high <= 0xdfff) return textOfBytes(Buffer.of(0xed, 0x80 | ((high >> 6) & 0x3f), 0x80 | (high & 0x3f)));
     if (high < 0xd800 || high > 0xdbff) return String.fromCharCode(high);
     if (this.text.slice(this.at, this.at + 2) !== '\\u') throw this.error('The surrogate pair in string is invalid.', start);
     const low = this.hex(start, this.at + 2);

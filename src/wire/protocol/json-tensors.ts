@@ -2,6 +2,7 @@
  * Tensor data between the raw encoding and JSON's `data`. FP16 and BF16 have no JSON form. Texts and leniency as in
  * triton-inference-server/server src/http_server.cc (2.51), ReadDataFromJson and WriteDataToJson.
  */
+import { bytesOfText } from './escaped-bytes.ts';
 import type { JsonValue, WritableJson } from './json-value.ts';
 import { decodeBytesElements, type Datatype, ELEMENT_SIZE, elementCount, encodeBytesElements } from './tensors.ts';
 
@@ -71,10 +72,10 @@ function flat(data: JsonValue): JsonValue[] {
   return Array.isArray(data) ? (data as readonly JsonValue[]).flatMap(flat) : [data];
 }
 
-function bytesElement(value: JsonValue): string {
+function bytesElement(value: JsonValue): Uint8Array {
   if (typeof value !== 'string')
     throw new JsonTensorError('internal', 'Unable to parse JSON bytes array: attempt to access JSON non-string as string');
-  return value;
+  return bytesOfText(value);
 }
 
 function wrongType(is: string): JsonTensorError {

@@ -92,6 +92,24 @@ describe('tensors', () => {
     expect(tensorDataToJson('X', 'INT32', [2, 1], data)).toEqual([-1294967296n, -1n]);
   });
 
+  // Bytes, and what a lone surrogate becomes, as tritonserver 2.51.0 hands them to a Python model.
+  test.each([
+    ['a byte that begins nothing', 'a\xffb', 'a\xffb'],
+    ['the beginning of a character', '\xe6\x97', '\xe6\x97'],
+    ['a surrogate, and a character behind it', '\xed\xb2\x80\xe6\x97\xa5', '\xed\xb2\x80\xe6\x97\xa5'],
+    ['an overlong form', '\xc0\x80', '\xc0\x80'],
+    ['an escape of a lone low surrogate', '\\udc80', '\xed\xb2\x80'],
+    ['pieces around an escape', '\xe6\\n\x97\xa5', '\xe6\n\x97\xa5'],
+    ['four bytes', '\xf0\x9f\x98\x80', '\xf0\x9f\x98\x80'],
+  ])('strings keep their bytes: %s', (_, written, kept) => {
+    const value = readJson(Buffer.from(`"${written}"`, 'latin1'));
+    expect(
+      Buffer.from(jsonToTensorData('X', 'BYTES', value, 1))
+        .subarray(4)
+        .toString('latin1'),
+    ).toBe(kept);
+  });
+
   test('FP16 has no JSON form', () => {
     expect(() => tensorDataToJson('X', 'FP16', [1], new Uint8Array(2))).toThrow(
       'sending FP16 data via JSON is not supported. Please use the binary data format for output',
