@@ -70,7 +70,8 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     where: 'openai',
     real: 'trtllm-serve: several choices, guided decoding, LoRA, multimodal parts, the Responses API, parsers of tools and reasoning, /docs',
-    embedded: 'n and best_of above 1 are refused, response_format is accepted without effect, the others are not there',
+    embedded:
+      'n and best_of above 1 are refused, response_format, min_p, lora_request, return_context_logits and disaggregated_params are accepted without effect, use_beam_search searches with one beam, the others are not there',
     reason: 'the engine draws one answer and has no grammar',
   },
   {

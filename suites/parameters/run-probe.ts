@@ -20,7 +20,7 @@ import type { RouteId } from '#core/request/index.ts';
 import type { Findings } from './findings.ts';
 import { runDraws } from './run-draws.ts';
 import { runSeeds } from './run-seeds.ts';
-import { askExtra, askGreedy, type Work } from './work.ts';
+import { askExtra, askGreedy, askMembers, type Work } from './work.ts';
 
 const LAW = ACCEPTED_MEANS_APPLIED;
 const NOBODY = 'none of the prompts that were drawn can show it';
@@ -84,6 +84,7 @@ async function show(work: Work, probe: PairProbe, route: RouteId, subject: Subje
 
 async function inert(work: Work, probe: InertProbe, route: RouteId, findings: Findings): Promise<void> {
   for (const extra of probe.inputs[surfaceOf(route, work.profile)] ?? []) {
+    if (extra.on !== undefined && extra.on !== route) continue;
     const [subject] = await work.subjects.pick(route, 1, 'answered', (s) => s.greedy.length > 0);
     if (subject === undefined) return findings.vacuous(LAW, probe.id, route, NOBODY);
     const without = await askGreedy(work, route, subject, { maxTokens: LENGTH });
@@ -116,16 +117,25 @@ async function refusals(work: Work, probe: RefusalProbe, route: RouteId, finding
 }
 
 async function fields(work: Work, probe: FieldProbe, route: RouteId, findings: Findings): Promise<void> {
-  for (const extra of probe.inputs[surfaceOf(route, work.profile)] ?? []) {
-    const [subject] = await work.subjects.pick(route, 1, probe.id, (s) => probe.fits(s));
+  const inputs = probe.inputs[surfaceOf(route, work.profile)] ?? [];
+  for (const input of inputs.filter(({ on }) => on === undefined || on === route)) {
+    const [subject] = await work.subjects.pick(route, 1, probe.id, (s) => probe.fits(s, work));
     if (subject === undefined) return findings.vacuous(LAW, probe.id, route, NOBODY);
-    const without = await askGreedy(work, route, subject, { maxTokens: LENGTH });
-    const given = await askExtra(work, route, subject, { maxTokens: LENGTH }, extra);
+    const { name, value, beside } = input;
+    const extra: Extra = { name, value: typeof value === 'function' ? { json: value(subject) } : value };
+    const members = beside?.(subject, work);
+    const without = await askMembers(work, route, subject, members ?? {});
+    const given = await askExtra(work, route, subject, { maxTokens: LENGTH }, extra, members);
     findings.exercised();
+    const where = `${probe.id}, ${name},`;
+    const serve = work.profile.openai.trtllmServe !== undefined;
+    // NVIDIA's front end may refuse a field that it has; what trtllm-serve refuses is known.
+    if (without.refusal !== undefined) findings.fail(LAW, 'refused', where, `without it: ${without.refusal}`, route, subject);
+    else if (serve && (given.refusal !== undefined) !== (input.refused?.(work.profile) === true))
+      findings.fail(LAW, 'refused', where, given.refusal ?? 'it is accepted, and the release refuses it', route, subject);
     const dropped = given.refusal === undefined && !differ(without, given);
     if (drops(work, extra)) findings.gap(DROPPED_FIELDS, dropped);
-    else if (dropped)
-      findings.fail(LAW, 'ignored', `${probe.id}, ${extra.name},`, 'it is accepted, and the answer is the same without it', route, subject);
+    else if (dropped) findings.fail(LAW, 'ignored', where, 'it is accepted, and the answer is the same without it', route, subject);
   }
 }
 
@@ -135,7 +145,7 @@ function drops({ profile }: Work, { name, value }: Extra): boolean {
 }
 
 function differ(a: Reply, b: Reply): boolean {
-  const said = (reply: Reply) => JSON.stringify([reply.answers, reply.outputs.get('num_input_tokens')]);
+  const said = (reply: Reply) => JSON.stringify([reply.answers, reply.outputs.get('num_input_tokens'), reply.outputs.get('logprobs')]);
   return said(a) !== said(b);
 }
 

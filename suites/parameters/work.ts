@@ -10,6 +10,7 @@ import {
   baseOf,
   greedyOn,
   jsonOf,
+  LENGTH,
 } from '#checks/surface/index.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import type { RouteId } from '#core/request/index.ts';
@@ -44,10 +45,18 @@ export function askWith(work: Work, route: RouteId, prompt: Subject, words: Word
   return work.asker.ask({ route, rows: [{ prompt, words: { ...baseOf(route, work), ...words } }], repeat });
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
+/** A greedy question with more members, on a JSON route. */
+export function askMembers(work: Work, route: RouteId, prompt: Subject, members: Members): Promise<Reply> {
+  const words = { ...baseOf(route, work), ...greedyOn(route), maxTokens: LENGTH };
+  return work.asker.ask({ route, rows: [{ prompt, words }], members });
+}
+
 /** A greedy question with one more input. */
-export function askExtra(work: Work, route: RouteId, prompt: Subject, words: Words, extra: Extra): Promise<Reply> {
+export function askExtra(work: Work, route: RouteId, prompt: Subject, words: Words, extra: Extra, beside: Members = {}): Promise<Reply> {
   const rows = [{ prompt, words: { ...baseOf(route, work), ...greedyOn(route), ...words } }];
   const { name, value } = extra;
-  if ('json' in value) return work.asker.ask({ route, rows, members: { [name]: value.json } });
+  if ('json' in value) return work.asker.ask({ route, rows, members: { ...beside, [name]: value.json } });
   return work.asker.ask(route === 'generate' ? { route, rows, members: { [name]: jsonOf(value) } } : { route, rows, tensors: [value] });
 }

@@ -5,7 +5,18 @@ export { GREEDY_ROWS, type GreedyRow } from './greedy.ts';
 export { jsonOf, spells } from './inputs.ts';
 export { ignored, servedText } from './judge.ts';
 export { chances, winner } from './oracle.ts';
-export type { DrawProbe, Extra, FieldProbe, InertProbe, PairProbe, Probe, ProbeContext, RefusalProbe, SeedProbe } from './probe.ts';
+export type {
+  DrawProbe,
+  Extra,
+  FieldInput,
+  FieldProbe,
+  InertProbe,
+  PairProbe,
+  Probe,
+  ProbeContext,
+  RefusalProbe,
+  SeedProbe,
+} from './probe.ts';
 export { FAMILIES, type Family } from './probes/index.ts';
 export type { Given, Reply } from './reply.ts';
 export { PROBED_ROUTES, type Surface, surfaceOf } from './spellings.ts';

@@ -81,6 +81,8 @@ export interface Extra {
   readonly name: string;
   /** A tensor [1, …] for models, a JSON value for the front end. */
   readonly value: Tensor | { readonly json: unknown };
+  /** The one route that has it, where its surface has several. */
+  readonly on?: RouteId;
 }
 
 /** Inputs that must be refused, since they have no effect here; each is asked alone. */
@@ -89,11 +91,22 @@ export interface RefusalProbe extends ProbeBase {
   readonly inputs: Partial<Readonly<Record<Surface, readonly (Extra & { readonly says: RegExp })[]>>>;
 }
 
+export interface FieldInput extends Pick<Extra, 'name'> {
+  /** The JSON value, or what makes it of the prompt's greedy answer. */
+  readonly value: Extra['value'] | ((s: Subject) => unknown);
+  /** The one route that has it, where its surface has several. */
+  readonly on?: RouteId;
+  /** Members that the request has with the field and without it. */
+  readonly beside?: (s: Subject, context: ProbeContext) => Readonly<Record<string, unknown>>;
+  /** Whether the release refuses it. */
+  readonly refused?: (profile: ReleaseProfile) => boolean;
+}
+
 /** Fields of the front end that belong to no word: one that is accepted must change the answer of a prompt that fits. */
 export interface FieldProbe extends ProbeBase {
   readonly kind: 'field';
-  readonly inputs: Partial<Readonly<Record<Surface, readonly Extra[]>>>;
-  fits(s: Subject): boolean;
+  readonly inputs: Partial<Readonly<Record<Surface, readonly FieldInput[]>>>;
+  fits(s: Subject, context: ProbeContext): boolean;
 }
 
 export type Probe = PairProbe | DrawProbe | SeedProbe | InertProbe | RefusalProbe | FieldProbe;

@@ -140,6 +140,8 @@ export function readOpenAi(payload: Readonly<Record<string, unknown>>, builder: 
   for (const [i, choice] of choices.entries()) {
     const text = choice.text ?? choice.message?.content ?? choice.delta?.content ?? '';
     builder.answer(0, choice.index ?? i, 0, undefined, text);
+    const logProbs = numbersIn(choice.logprobs);
+    if (logProbs.length > 0) builder.output('logprobs', { datatype: 'JSON', shape: [logProbs.length], values: logProbs });
   }
   const usage = payload['usage'] as { readonly prompt_tokens: number; readonly completion_tokens: number } | null | undefined;
   if (usage == null) return;
@@ -147,8 +149,15 @@ export function readOpenAi(payload: Readonly<Record<string, unknown>>, builder: 
   builder.output('num_output_tokens', { datatype: 'JSON', shape: [1], values: [usage.completion_tokens] });
 }
 
+/** Every number of a JSON value, in its order. */
+function numbersIn(value: unknown): number[] {
+  if (typeof value === 'number') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : [];
+}
+
 interface OpenAiChoice {
   readonly index?: number;
+  readonly logprobs?: unknown;
   readonly text?: string;
   readonly message?: { readonly content?: string | null };
   readonly delta?: { readonly content?: string | null };

@@ -4,6 +4,7 @@ import { MODEL_REPOSITORY } from '#core/config/index.ts';
 import { GAPS } from '#checks/laws/index.ts';
 import { DEFAULT_PROFILE, IDEAL_PROFILE, profileOf, RELEASES } from '#core/profile/index.ts';
 import { REQUEST_FIELDS } from '#embedded/openai/index.ts';
+import { requestFields } from '#embedded/trtllm-serve/index.ts';
 import { readModelConfig } from '#wire/protocol/pbtxt.ts';
 import { chances, firstChange, penalized } from './oracle.ts';
 import {
@@ -30,6 +31,15 @@ describe('every input that is declared', () => {
     expect(unasked.filter((input) => cellOf(surface, input, DEFAULT_PROFILE).evidence.length === 0)).toEqual([]);
     expect(unasked.filter((input) => cellOf(surface, input, DEFAULT_PROFILE).statuses.includes('unknown'))).toEqual([]);
     expect(inputs.filter((input) => cellOf(surface, input, IDEAL_PROFILE).statuses.includes('gap'))).toEqual([]);
+  });
+});
+
+describe.each(RELEASES.openai.filter(({ trtllmServe }) => trtllmServe !== undefined))('every field of $id', ({ id, trtllmServe }) => {
+  test('is asked by a claim, or is on the list of those that are not, and why', () => {
+    const fields = requestFields(trtllmServe!).filter((field) => NOT_ASKED['trtllm-serve']?.[field] === undefined);
+    const cells = fields.map((field) => [field, cellOf('trtllm-serve', field, profileOf(`openai=${id}`))] as const);
+    expect(fields.length).toBeGreaterThan(40);
+    expect(cells.filter(([, cell]) => cell.evidence.length === 0 || cell.statuses.includes('unknown')).map(([field]) => field)).toEqual([]);
   });
 });
 

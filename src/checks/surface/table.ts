@@ -86,6 +86,13 @@ export const NOT_ASKED: Partial<Readonly<Record<Surface, Readonly<Record<string,
     num_draft_tokens: 'needs a draft model',
     use_draft_logits: 'needs a draft model',
   },
+  'trtllm-serve': {
+    min_p: 'the engine here accepts it without effect',
+    lora_request: 'the engine here accepts it without effect',
+    return_context_logits: 'the engine here accepts it without effect',
+    response_format: 'the engine here has no grammar and accepts it without effect',
+    disaggregated_params: 'one server here does both phases and accepts it without effect',
+  },
 };
 
 export function cellOf(surface: Surface, input: string, profile: ReleaseProfile): Cell {
@@ -139,6 +146,9 @@ function statusesBy(probe: Probe, surface: Surface, input: string, profile: Rele
     case 'field':
       if (!has(probe.inputs[surface], input)) return [];
       return [
+        ...(probe.kind === 'field' && probe.inputs[surface]?.some((one) => one.name === input && one.refused?.(profile) === true)
+          ? [{ status: 'refused' } as const]
+          : []),
         isFrontEnd(surface) && profile.openai.droppedFields.value.includes(input)
           ? { status: 'gap', gap: DROPPED_FIELDS.id }
           : probe.kind === 'field' && (surface === 'trtllm-serve' || hasPair(surface, input, profile))
@@ -184,7 +194,7 @@ function namesOf(kind: Kind, surface: Surface, name: string | undefined): string
   return kind === 'bias' && surface !== 'tensorrt_llm' ? [name, 'embedding_bias_weights'] : [name];
 }
 
-function has(inputs: readonly Extra[] | undefined, name: string): boolean {
+function has(inputs: readonly Pick<Extra, 'name'>[] | undefined, name: string): boolean {
   return inputs?.some((extra) => extra.name === name) === true;
 }
 

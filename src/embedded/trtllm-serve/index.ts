@@ -1,1 +1,2 @@
+export { requestFields } from './request-schema.ts';
 export { startTrtllmServe, type TrtllmServeOptions } from './server.ts';

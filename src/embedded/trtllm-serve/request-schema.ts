@@ -164,6 +164,11 @@ const chatFields = (facts: TrtllmServeProfile) => ({
   cache_salt: { validator: nullable(cacheSalt), fallback: { value: undefined } },
 });
 
+/** Every field that either endpoint takes. */
+export function requestFields(facts: TrtllmServeProfile): readonly string[] {
+  return [...new Set([completionFields(facts), chatFields(facts)].flatMap((fields) => Object.keys(fields)))];
+}
+
 export type CompletionRequest = Model<ReturnType<typeof completionFields>>;
 export type ChatRequest = Model<ReturnType<typeof chatFields>>;
 

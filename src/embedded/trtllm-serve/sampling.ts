@@ -84,7 +84,8 @@ function sampling(request: Common, context: SamplingContext, own: Own): Sampling
     stops: stopsOf(request, tokenizer),
     includeStop: request.include_stop_str_in_output,
     engine: {
-      ...(greedy ? { topK: 1 } : { temperature, topP, ...(topK > 0 ? { topK } : {}) }),
+      // A search of one beam, the only one here, takes the best token each time.
+      ...(greedy || request.use_beam_search ? { topK: 1 } : { temperature, topP, ...(topK > 0 ? { topK } : {}) }),
       ...(request.seed === undefined ? {} : { seed: BigInt.asUintN(64, request.seed) }),
       ...penalties,
     },

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Cell, cellOf, type Evidence, NOT_ASKED, PROBED_ROUTES, askedInputs, surfaceOf, type Surface } from '#checks/surface/index.ts';
 import { profileOf, RELEASES, type ReleaseProfile } from '#core/profile/index.ts';
 import { REQUEST_FIELDS } from '#embedded/openai/index.ts';
+import { requestFields } from '#embedded/trtllm-serve/index.ts';
 import { readModelConfig } from '#wire/protocol/pbtxt.ts';
 
 const MODELS = ['tensorrt_llm', 'ensemble', 'tensorrt_llm_bls', 'llmapi'] as const;
@@ -44,11 +45,16 @@ export function surfacePage(root: string): string {
     ...MODELS.flatMap((surface) => section(surface, inputsOf(root, surface), models)),
     ...section('completions', REQUEST_FIELDS.completions, frontEnds),
     ...section('chat', REQUEST_FIELDS.chat, frontEnds),
-    ...section('trtllm-serve', [], serves),
+    ...section('trtllm-serve', serveFields(), serves),
     '',
-    'Of trtllm-serve, which has one vocabulary on both endpoints, only what is asked stands here.',
+    'trtllm-serve has one vocabulary on both endpoints, and some fields on one of them alone.',
     '',
   ].join('\n');
+}
+
+/** Of every release, each field once. */
+function serveFields(): readonly string[] {
+  return [...new Set(RELEASES.openai.flatMap(({ trtllmServe }) => (trtllmServe === undefined ? [] : requestFields(trtllmServe))))];
 }
 
 /** By the sampler that runs behind it, which decides what becomes of penalties. */

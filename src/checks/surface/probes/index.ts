@@ -8,6 +8,7 @@ import { INERT } from './inert.ts';
 import { PENALTIES } from './penalties.ts';
 import { REFUSED } from './refused.ts';
 import { RETURNED } from './returned.ts';
+import { SERVE_FIELDS } from './serve-fields.ts';
 import { WORDS_AND_BIAS } from './words-and-bias.ts';
 
 /** Probes by the claim that asks them. */
@@ -21,7 +22,7 @@ export const FAMILIES = {
   returned: RETURNED,
   inert: INERT,
   refused: REFUSED,
-  fields: FIELDS,
+  fields: [...FIELDS, ...SERVE_FIELDS],
 } as const satisfies Readonly<Record<string, readonly Probe[]>>;
 
 export type Family = keyof typeof FAMILIES;

@@ -34,7 +34,13 @@ export const INERT: readonly InertProbe[] = [
       tensorrt_llm_bls: ONE_BEAM,
       completions: [field('n', 1), field('best_of', 1)],
       chat: [field('n', 1)],
-      'trtllm-serve': [field('n', 1), field('length_penalty', 2), field('early_stopping', true)],
+      'trtllm-serve': [
+        field('n', 1),
+        field('best_of', 1),
+        field('use_beam_search', true),
+        field('length_penalty', 2),
+        field('early_stopping', true),
+      ],
     },
   },
   {
@@ -43,6 +49,7 @@ export const INERT: readonly InertProbe[] = [
     effect: 'What shapes top-p over time changes nothing where there is no top_p, or no decay.',
     inputs: {
       tensorrt_llm: [float('runtime_top_p_min', 0.5), int('runtime_top_p_reset_ids', 5), float('runtime_top_p_decay', 1)],
+      'trtllm-serve': [field('top_p_min', 0.5)],
     },
   },
   {
@@ -60,6 +67,18 @@ export const INERT: readonly InertProbe[] = [
       ],
       ensemble: DECODER,
       tensorrt_llm_bls: DECODER,
+    },
+  },
+  {
+    kind: 'inert',
+    id: 'nothing-of-the-answer',
+    effect: 'A salt parts caches, an effort is for models that reason, and spaces are asked about between special tokens alone.',
+    inputs: {
+      'trtllm-serve': [
+        field('spaces_between_special_tokens', false),
+        { ...field('cache_salt', 'probe'), on: 'openai-chat' },
+        { ...field('reasoning_effort', 'high'), on: 'openai-chat' },
+      ],
     },
   },
   {

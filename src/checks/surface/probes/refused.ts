@@ -140,6 +140,8 @@ export const REFUSED: readonly RefusalProbe[] = [
     inputs: {
       'trtllm-serve': fields({
         n: [2, /Multiple response|multiple returns|n and best_of/],
+        best_of: [2, /best_of/],
+        suffix: ['x', /suffix is not supported/],
         bad_words: [['a'], /bad_words/],
         end_id: [5, /end_id/],
       }),
