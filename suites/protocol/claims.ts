@@ -1,4 +1,5 @@
 import type { Claim } from '#checks/lab/claim.ts';
+import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { decodeBytesElements, fp32Values, int32Values } from '#wire/protocol/tensors.ts';
 import { NOT_DECOUPLED } from '#checks/lab/outcome.ts';
@@ -83,9 +84,17 @@ async function exchange(c: HttpCase, lab: Lab, address = lab.parts.endpoints.htt
   return undefined;
 }
 
-/** Rows of NVIDIA's front end do not speak of trtllm-serve. */
+/** Rows of NVIDIA's front end do not speak of trtllm-serve, nor those with an answer of models that refuse whatever it sends. */
 function ofNvidia(row: HttpCase): HttpCase {
-  return { ...row, holds: (profile) => profile.openai.trtllmServe === undefined && (row.holds?.(profile) ?? true) };
+  const answers = row.status === 200 && row.body !== undefined;
+  return {
+    ...row,
+    holds: (profile) => profile.openai.trtllmServe === undefined && !(answers && countsRefused(profile)) && (row.holds?.(profile) ?? true),
+  };
+}
+
+function countsRefused({ openai, models }: ReleaseProfile): boolean {
+  return openai.tokenCounts.value && !models.returnsTokenCounts.value;
 }
 
 /** An answer that is streamed needs a repository with the decoupled policy. */
