@@ -26,7 +26,8 @@ const failing = (profile: string, options = {}) =>
 const gone = (pid: number) =>
   pollUntil({ ms: 5_000, what: `process ${pid} to end`, everyMs: 20 }, () => (readProcess(pid) === undefined ? true : undefined));
 
-describe.concurrent('the embedded target', () => {
+// Processes are started and killed here: part of npm run test:processes.
+describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1').concurrent('the embedded target', () => {
   test('serves until it is stopped, and stopping ends the process', async () => {
     const target = await start('default');
     expect(target.identity).toEqual({ server: 'sample' });
