@@ -10,7 +10,7 @@ import { nowNs } from '#core/clock/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { deriveSeed } from '#core/seed/index.ts';
 import type { ReleaseProfile } from '#core/profile/index.ts';
-import type { Request, RouteId } from '#core/request/index.ts';
+import { type Request, ROUTE_IDS, type RouteId } from '#core/request/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { asItGoes } from './as-it-goes.ts';
 import { CANCELLATION } from './cancellation.ts';
@@ -49,17 +49,6 @@ const PROPERTIES_MS = 60_000;
 /** A property looks at its time between runs only, and one run may wait for three exchanges (30 s each) in vain. */
 const STREAMS_DEADLINE_MS = PROPERTIES_MS + 100_000;
 
-const ROUTE_LIST: readonly RouteId[] = [
-  'raw',
-  'ensemble',
-  'bls',
-  'bls-accumulate',
-  'llmapi',
-  'generate',
-  'openai-completions',
-  'openai-chat',
-];
-
 /** Which laws a route's streams can exercise; without a profile those that one or the other release can. */
 function lawsOn(route: RouteId, profile?: ReleaseProfile): Law[] {
   const openai = route.startsWith('openai');
@@ -74,7 +63,7 @@ function lawsOn(route: RouteId, profile?: ReleaseProfile): Law[] {
     .filter((l) => l.routes === 'all' || l.routes.includes(route));
 }
 
-const streams: readonly Claim[] = ROUTE_LIST.map((route) => {
+const streams: readonly Claim[] = ROUTE_IDS.map((route) => {
   const id = `${route}-streams`;
   /** Where every request with stop strings is refused (a known gap), no answer ends with one. */
   const exercised = (laws: readonly Law[], { profile }: Lab): readonly Law[] =>
