@@ -1,5 +1,5 @@
 import { textOfEvent, type Transcript } from '#core/transcript/index.ts';
-import { answered, BLS_ROUTES, dataEvents, firstTextDifference, isStream, quote, violationOf } from './observed.ts';
+import { besideEnsemble, BLS_ROUTES, dataEvents, firstTextDifference, isStream, quote, violationOf } from './observed.ts';
 import type { Law } from './types.ts';
 
 const broken = violationOf('bls-is-ensemble');
@@ -14,10 +14,7 @@ export const blsIsEnsemble: Law = {
   statement: 'The same request gets the same text from the BLS as from the ensemble, streamed in the same parts.',
   routes: BLS_ROUTES,
   applies: (t, { reference }) =>
-    reference?.case.route === 'ensemble' &&
-    reference.case.mode === t.case.mode &&
-    answered(t) &&
-    answered(reference) &&
+    besideEnsemble(t, reference) &&
     !(isStream(t) && t.case.route === 'bls-accumulate') &&
     (t.case.request.limits.stopWords ?? []).length === 0,
   check(t, { reference }) {

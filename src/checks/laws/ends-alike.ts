@@ -1,4 +1,4 @@
-import { answered, BLS_ROUTES, dataEvents, firstTextDifference, isStream, quote, violationOf } from './observed.ts';
+import { besideEnsemble, BLS_ROUTES, dataEvents, firstTextDifference, isStream, quote, violationOf } from './observed.ts';
 import type { Law } from './types.ts';
 
 const broken = violationOf('ends-alike');
@@ -11,12 +11,7 @@ export const endsAlike: Law = {
   id: 'ends-alike',
   statement: 'A request with stop words ends in the same place through the BLS as through the ensemble, streamed or not.',
   routes: BLS_ROUTES,
-  applies: (t, { reference }) =>
-    reference?.case.route === 'ensemble' &&
-    reference.case.mode === t.case.mode &&
-    answered(t) &&
-    answered(reference) &&
-    (t.case.request.limits.stopWords ?? []).some((word) => word !== ''),
+  applies: (t, { reference }) => besideEnsemble(t, reference) && (t.case.request.limits.stopWords ?? []).some((word) => word !== ''),
   check(t, { reference }) {
     if (reference === undefined) return [];
     if (isStream(t)) {

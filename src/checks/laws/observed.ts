@@ -45,6 +45,11 @@ export function hasFlag(t: Transcript, event: number, flag: number): boolean {
   return ((t.flags[event] as number) & flag) !== 0;
 }
 
+/** Whether both were answered, and the reference is what the ensemble gave in the same mode. */
+export function besideEnsemble(t: Transcript, reference: Transcript | undefined): boolean {
+  return reference?.case.route === 'ensemble' && reference.case.mode === t.case.mode && answered(t) && answered(reference);
+}
+
 /** Indices of the events that carry a part of the answer: outputs, a delta, a choice; not roles, usage or markers. */
 export function dataEvents(t: Transcript): number[] {
   const events: number[] = [];

@@ -73,7 +73,7 @@ export const FIELDS = {
   profile: field(z.string().min(1).default('default'), {
     value: 'NAME',
     expected: 'default, ideal, or releases by axis, such as openai=r25.12 or ideal,models=1.x',
-    help: 'release profile: `default` does what servers were seen to do, `ideal` has no known gaps; docs/surface.md lists the releases',
+    help: 'release profile: `default` does what servers were seen to do, `ideal` has no known gaps; a release that there is not is answered with those that there are',
     commands: ['check', 'serve', 'goldens'],
   }),
   fault: field(z.array(z.string().min(1)).default([]), {
