@@ -55,6 +55,14 @@ export const agree: Claim = {
           text: `${model}: ${FAILING} requests failed in preprocessing, statistics count ${fail} more failures where ${FAILING * times} belong`,
         });
     }
+    // Servers of this project's launching batch nothing, so every request is one execution, also one that fails.
+    const { executions, success, fail } = difference(after.statistics.get('preprocessing')!, before.statistics.get('preprocessing'));
+    if (lab.parts.owned && executions !== success + fail)
+      failures.push({
+        law: 'conservation',
+        code: 'executions-count',
+        text: `preprocessing: ${success} requests succeeded and ${fail} failed, statistics count ${executions} executions`,
+      });
     return structural(n, 'models with requests', failures);
   },
 };
