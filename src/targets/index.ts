@@ -1,4 +1,5 @@
 /** Servers under test: one call starts, or finds, the one that a configuration asks for. */
+import { isAbsolute } from 'node:path';
 import type { RunConfig } from '#core/config/index.ts';
 import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
@@ -12,7 +13,10 @@ import { registerForCleanup } from './watchdog/index.ts';
 
 export type { Endpoints, Health, ProcessRef, Target, TargetKind } from './types.ts';
 
-export type TargetConfig = Pick<RunConfig, 'target' | 'grpc' | 'http' | 'metrics' | 'openai' | 'profile' | 'faults' | 'checkpoint'>;
+export type TargetConfig = Pick<
+  RunConfig,
+  'target' | 'grpc' | 'http' | 'metrics' | 'openai' | 'profile' | 'faults' | 'checkpoint' | 'triton'
+>;
 
 /**
  * Starts the target and waits until it is ready; whatever was started is stopped before an error is thrown.
@@ -21,9 +25,9 @@ export type TargetConfig = Pick<RunConfig, 'target' | 'grpc' | 'http' | 'metrics
  */
 export async function startTarget(config: TargetConfig, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<Target> {
   if (config.target === 'external') return connectExternalTarget({ endpoints: endpointsOf(config), signal: options.signal });
-  const { checkpoint = TINY_CHECKPOINT, profile, faults } = config;
+  const { checkpoint = TINY_CHECKPOINT, profile, faults, triton } = config;
   const repository = modelRepository(checkpoint);
-  if (config.target === 'process') return startProcessTarget(repository, options.signal);
+  if (config.target === 'process') return startProcessTarget(repository, triton, options.signal);
   return startEmbeddedTarget({
     server: { ...EMBEDDED_DEFAULTS, profile, faults, checkpoint, repository },
     signal: options.signal,
@@ -31,8 +35,8 @@ export async function startTarget(config: TargetConfig, options: { readonly sign
 }
 
 /** Real servers do not end with their parent and leave shared memory behind, hence the watchdog. */
-async function startProcessTarget(repository: string, signal: AbortSignal | undefined): Promise<Target> {
-  const { startTritonServer } = await import('./process/index.ts');
+async function startProcessTarget(repository: string, triton: string | undefined, signal: AbortSignal | undefined): Promise<Target> {
+  const { installedTriton, layOutTriton, startTritonServer } = await import('./process/index.ts');
   // Shared-memory names of this runner's servers, and so the command lines of their stubs, begin with this.
   const mark = `lockstep_${process.pid}_`;
   const registration = registerForCleanup({ marks: [mark], shmPrefixes: [mark] });
@@ -41,7 +45,8 @@ async function startProcessTarget(repository: string, signal: AbortSignal | unde
     if (findLiving(mark).length === 0) registration.release();
   };
   try {
-    const server = await startTritonServer({ repository, signal });
+    const layout = triton !== undefined && isAbsolute(triton) ? installedTriton(triton) : await layOutTriton({ version: triton, signal });
+    const server = await startTritonServer({ repository, layout, signal });
     const stop = async () => {
       await server.stop();
       releaseIfGone();

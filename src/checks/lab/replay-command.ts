@@ -7,6 +7,7 @@ export function replayCommand(config: RunConfig): string {
   const words = ['npx lockstep check'];
   const add = (flag: string, value: string) => words.push(`--${flag} ${quoted(value)}`);
   if (config.target !== 'embedded') add('target', config.target);
+  if (config.triton !== undefined) add('triton', config.triton);
   for (const key of ['grpc', 'http', 'metrics', 'openai'] as const) if (config[key] !== undefined) add(key, config[key]);
   if (config.checkpoint !== undefined && config.checkpoint !== TINY_CHECKPOINT) add('checkpoint', config.checkpoint);
   if (config.tokenizer !== config.checkpoint) add('tokenizer', config.tokenizer);

@@ -36,6 +36,12 @@ test('the replay names another checkpoint, whose tokenizer goes without saying',
   expect(replayCommand(config)).toBe(`npx lockstep check --checkpoint ${resolve('docker/checkpoint/tiny-spm')} --seed 1`);
 });
 
+test('the replay names the tritonserver that was started', () => {
+  expect(replayCommand({ ...DEFAULTS, target: 'process', triton: '2.47' })).toBe(
+    'npx lockstep check --target process --triton 2.47 --seed 1',
+  );
+});
+
 test('the policy that the target has by itself is not named', () => {
   const command = replayCommand({ ...DEFAULTS, target: 'external', checkpoint: undefined, policy: 'margins' });
   expect(command).not.toContain('--policy');

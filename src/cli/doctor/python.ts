@@ -1,18 +1,13 @@
 /** The Python that a real tritonserver's Python backend links with; a failure only where target process is asked for. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { findPython } from '#targets/process/python.ts';
+import { serverTable } from '#targets/process/releases.ts';
 import type { Examination } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 
 export const examinePython: Examination = async ({ settings, signal }) => {
   if (settings.target === 'external') return [];
-  const pin = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'docker', 'triton', 'tritonserver.json'), 'utf8')) as {
-    readonly python: string;
-    readonly libpython: string;
-  };
+  const pin = serverTable();
   const what = `python ${pin.python}`;
   try {
     const found = await findPython(pin.python, pin.libpython, signal);

@@ -45,6 +45,12 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
       );
     }
   }
+  const triton = given.get('triton');
+  if (target !== 'process' && triton !== undefined && strength(triton) >= strength(given.get('target'))) {
+    throw new LockstepError('flags-contradict', `${triton.name} says which server target process starts, and the target is ${target}`, {
+      hint: 'Add --target process, or leave it out.',
+    });
+  }
   const fault = given.get('fault');
   if (target !== 'embedded' && settings.fault.length > 0 && strength(fault) >= strength(given.get('target'))) {
     throw new LockstepError('flags-contradict', `${fault?.name ?? '--fault'} works on the embedded server only, not on target ${target}`, {
@@ -55,7 +61,7 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
 
 /** Drops what belongs to another target, so that no report shows an address that was not used. */
 export function withoutUnused(settings: Settings): Settings {
-  if (settings.target === 'external') return { ...settings, fault: [], checkpoint: undefined };
+  if (settings.target === 'external') return { ...settings, fault: [], checkpoint: undefined, triton: undefined };
   const started = { ...settings, grpc: undefined, http: undefined, metrics: undefined, openai: undefined };
-  return settings.target === 'embedded' ? started : { ...started, fault: [] };
+  return settings.target === 'embedded' ? { ...started, triton: undefined } : { ...started, fault: [] };
 }

@@ -189,6 +189,13 @@ export const FIELDS = {
     defaultText: 'the tiny checkpoint',
     commands: ['check', 'serve', 'goldens', 'doctor'],
   }),
+  triton: field(z.string().min(1).optional(), {
+    value: 'VERSION|PATH',
+    expected: 'a release such as 2.47, or the path of a tritonserver program',
+    help: 'which tritonserver target process starts: a release, laid out from PyPI, or a program of this host',
+    defaultText: 'the newest release of docker/triton/tritonserver.json',
+    commands: ['check', 'goldens'],
+  }),
   listFaults: field(z.boolean().default(false), {
     expected: 'true or false',
     help: 'name every fault, say what it breaks, and stop',

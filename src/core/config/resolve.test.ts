@@ -6,7 +6,7 @@ import type { CommandName } from './field.ts';
 import { parseFlags } from './flags.ts';
 import { helpForFields } from './help.ts';
 import { unknownVariables } from './environment.ts';
-import { resolveSettings } from './resolve.ts';
+import { defaultSettings, resolveSettings } from './resolve.ts';
 import { runConfigFromEnvironment, toRunConfig, toRunVariable } from './run-config.ts';
 
 let cwd: string;
@@ -72,6 +72,7 @@ describe('errors say what was expected and what to do', () => {
     [['--target', 'external', '--http', 'h:1'], 'flags-contradict', 'Add --grpc HOST:PORT'],
     [['--grpc', 'h:1'], 'flags-contradict', 'Add --target external'],
     [['--target', 'process', '--fault', 'x'], 'flags-contradict', '--target embedded'],
+    [['--triton', '2.47'], 'flags-contradict', 'Add --target process'],
     [['--target', 'external', '--grpc', 'h:1', '--http', 'h:2', '--checkpoint', 'x'], 'flags-contradict', '--tokenizer DIR'],
     [['--target', 'external', '--grpc', 'http://h:1', '--http', 'h:2'], 'value-invalid', 'leave it out'],
     [['--target', 'external', '--grpc', 'h:70000', '--http', 'h:2'], 'value-invalid', 'leave it out'],
@@ -119,6 +120,16 @@ describe('errors say what was expected and what to do', () => {
 });
 
 describe('the configuration of a run', () => {
+  test('tritonserver is a release or a path, which becomes absolute', async () => {
+    const of = (triton: string) => toRunConfig({ ...defaultSettings(), target: 'process', triton }, '/somewhere').triton;
+    expect([of('2.47'), of('2.47.0'), of('./2.47'), of('bin/tritonserver')]).toEqual([
+      '2.47',
+      '2.47.0',
+      '/somewhere/2.47',
+      '/somewhere/bin/tritonserver',
+    ]);
+  });
+
   test('an external target needs a tokenizer', async () => {
     const settings = await settingsOf(['--target', 'external', '--grpc', 'h:1', '--http', 'h:2']);
     expect(() => toRunConfig(settings, cwd)).toThrow('[tokenizer-missing]');

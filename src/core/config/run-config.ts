@@ -23,6 +23,8 @@ export interface RunConfig {
   /** A name that `profileOf` understands. */
   readonly profile: string;
   readonly faults: readonly string[];
+  /** Of target process: a release, as `2.47`, or the absolute path of a program; undefined: the newest release. */
+  readonly triton: string | undefined;
   readonly seed: number;
   /** Request id that every draw is narrowed to. */
   readonly only: string | undefined;
@@ -33,6 +35,9 @@ export interface RunConfig {
   readonly json: string | undefined;
   readonly junit: string | undefined;
 }
+
+/** What names a release and not a file; a file of such a name is written `./2.47`. */
+const RELEASE = /^\d+\.\d+(\.\d+)?$/;
 
 /** Where checkpoint and tokenizer lie, absolute; undefined what an external target leaves to be named. */
 export function foldersOf(
@@ -63,6 +68,7 @@ export function toRunConfig(settings: Settings, cwd: string): RunConfig {
     goldens: settings.goldens === undefined ? join(PACKAGE_ROOT, 'goldens') : resolve(cwd, settings.goldens),
     profile: profileOf(settings.profile).id,
     faults: settings.fault,
+    triton: settings.triton === undefined || RELEASE.test(settings.triton) ? settings.triton : resolve(cwd, settings.triton),
     seed: settings.seed,
     only: settings.only,
     policy: settings.policy ?? (settings.target === 'external' ? 'margins' : 'exact'),

@@ -31,6 +31,7 @@ export const SAMPLE_RUN: ProvidedRun = {
     goldens: '/goldens',
     profile: 'default',
     faults: ['stream-drops-token'],
+    triton: undefined,
     seed: 1,
     only: undefined,
     policy: 'exact',

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pollUntil, withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import { UNKNOWN } from '#core/identity/index.ts';
 import type { Endpoints, Health, ProcessRef, Target } from '../types.ts';
 import { type Writer, keepLastWords } from '../last-words.ts';
 import { askHttp } from './ask-http.ts';
@@ -71,7 +72,7 @@ function listModels(repository: string): string[] {
 export class TritonProcess implements Target {
   readonly kind = 'process';
   readonly endpoints: Endpoints;
-  readonly identity: Readonly<Record<string, string>>;
+  readonly #layout: TritonLayout;
   readonly #options: TritonServerOptions;
   readonly #child: ChildProcess;
   readonly #log = new LogRing();
@@ -80,6 +81,7 @@ export class TritonProcess implements Target {
   readonly #exited: Promise<unknown>;
   readonly #words: Writer;
   #family: readonly ProcessRow[] = [];
+  #version = UNKNOWN;
   #stopping: Promise<void> | undefined;
   readonly #onParentExit = () => this.#killNow();
 
@@ -87,11 +89,11 @@ export class TritonProcess implements Target {
     const [http, grpc, metrics] = ports;
     this.#options = options;
     this.endpoints = { http: `127.0.0.1:${http}`, grpc: `127.0.0.1:${grpc}`, metrics: `127.0.0.1:${metrics}`, openai: undefined };
-    this.identity = identify(layout, options.repository);
+    this.#layout = layout;
     const args = [
       `--model-repository=${options.repository}`,
-      `--backend-directory=${layout.backends}`,
-      `--cache-directory=${layout.caches}`,
+      ...(layout.backends === undefined ? [] : [`--backend-directory=${layout.backends}`]),
+      ...(layout.caches === undefined ? [] : [`--cache-directory=${layout.caches}`]),
       '--http-address=127.0.0.1',
       '--grpc-address=127.0.0.1',
       '--metrics-address=127.0.0.1',
@@ -113,6 +115,10 @@ export class TritonProcess implements Target {
     // A spawn that fails emits `error` and no `exit`.
     this.#exited = Promise.race([once(this.#child, 'exit'), once(this.#child, 'error')]).catch(() => undefined);
     process.once('exit', this.#onParentExit);
+  }
+
+  get identity(): Readonly<Record<string, string>> {
+    return identify(this.#layout, this.#options.repository, this.#version);
   }
 
   get pid(): number | undefined {
@@ -148,7 +154,11 @@ export class TritonProcess implements Target {
       await pollUntil({ ms, what, everyMs: 25, signal: this.#options.signal }, async (signal) => {
         const ended = this.#ending();
         if (ended !== undefined) throw this.#error('target-exited', `tritonserver ${ended} before it was ready`);
-        return (await this.#status('/v2/health/ready', signal)) === 200 ? true : undefined;
+        if ((await this.#get('/v2/health/ready', signal))?.status !== 200) return undefined;
+        const metadata = await this.#get('/v2', signal);
+        if (metadata === undefined) return undefined;
+        this.#version = (JSON.parse(metadata.body) as { readonly version?: string }).version ?? UNKNOWN;
+        return true;
       });
     } catch (thrown) {
       const error = LockstepError.from(thrown);
@@ -233,9 +243,9 @@ export class TritonProcess implements Target {
     return exitCode === null ? undefined : `exited with code ${exitCode}`;
   }
 
-  async #status(path: string, signal: AbortSignal): Promise<number | undefined> {
+  async #get(path: string, signal: AbortSignal): Promise<Awaited<ReturnType<typeof askHttp>> | undefined> {
     try {
-      return (await askHttp(`http://${this.endpoints.http}${path}`, 'GET', signal)).status;
+      return await askHttp(`http://${this.endpoints.http}${path}`, 'GET', signal);
     } catch (thrown) {
       if (signal.aborted) throw thrown;
       return undefined;
@@ -280,10 +290,12 @@ function stubModel(row: ProcessRow): string {
 
 function environment(layout: TritonLayout): NodeJS.ProcessEnv {
   const { PYTHONHOME: _home, PYTHONPATH: _path, VIRTUAL_ENV: _venv, ...inherited } = process.env;
-  const libraries = [layout.libraryFolder, inherited['LD_LIBRARY_PATH']].filter((path) => path !== undefined && path !== '');
+  // A program of the host keeps the environment that its own models need.
+  if (layout.python === undefined) return process.env;
+  const libraries = [layout.python.libraryFolder, inherited['LD_LIBRARY_PATH']].filter((path) => path !== undefined && path !== '');
   return {
     ...inherited,
-    PATH: `${layout.pythonBin}:${inherited['PATH'] ?? ''}`,
+    PATH: `${layout.python.bin}:${inherited['PATH'] ?? ''}`,
     ...(libraries.length > 0 ? { LD_LIBRARY_PATH: libraries.join(':') } : {}),
   };
 }

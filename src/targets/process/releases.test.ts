@@ -1,0 +1,54 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { installedTriton } from './installed.ts';
+import { serverRelease, serverTable } from './releases.ts';
+
+describe('the table of servers', () => {
+  test('has every release whose binaries are published from 2.36 to 2.51, each under its checksum', () => {
+    const { releases } = serverTable();
+    expect(releases.map((r) => r.version)).toEqual([36, 39, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51].map((minor) => `2.${minor}.0`));
+    expect(new Set(releases.map((r) => r.sha256)).size).toBe(13);
+    for (const { file, packageVersion, sha256 } of releases) {
+      expect(file).toContain(`-${packageVersion}-`);
+      expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+    }
+  });
+
+  test('finds a release by its short and its whole version, and names all where there is none', () => {
+    expect(serverRelease('2.47')).toEqual(serverRelease('2.47.0'));
+    expect(serverRelease('2.47.0').container).toBe('24.06');
+    expect(() => serverRelease('2.37')).toThrow('[triton-unknown] there is no tritonserver 2.37 to lay out');
+  });
+});
+
+describe('a tritonserver of this host', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lockstep installed '));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('has its back ends and caches beside bin/, seen through a symbolic link', () => {
+    mkdirSync(join(folder, 'opt/bin'), { recursive: true });
+    mkdirSync(join(folder, 'opt/backends'));
+    const program = join(folder, 'opt/bin/tritonserver');
+    writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 });
+    symlinkSync(program, join(folder, 'link'));
+    expect(installedTriton(join(folder, 'link'))).toEqual({
+      program,
+      backends: join(folder, 'opt/backends'),
+      caches: undefined,
+      python: undefined,
+      wheelSha256: undefined,
+    });
+  });
+
+  test.each([
+    ['nothing', () => {}, 'ENOENT'],
+    ['a folder', (path: string) => mkdirSync(path), 'it is no file'],
+    ['a text', (path: string) => (writeFileSync(path, ''), chmodSync(path, 0o644)), 'EACCES'],
+  ])('%s cannot be started, and why', (name, make, why) => {
+    const path = join(folder, name);
+    make(path);
+    expect(() => installedTriton(path)).toThrow(`[triton-missing] ${path} is no program that can be started: ${why}`);
+  });
+});
