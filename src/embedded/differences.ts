@@ -22,7 +22,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     where: 'core',
     real: '`file:` parameters of a load replace files of the model',
-    embedded: 'accepted, without effect',
+    embedded: 'refused where a real one refuses them, otherwise accepted, without effect',
     reason: 'the models are part of the program',
   },
   {

@@ -24,6 +24,18 @@ export const EXTENSIONS = [
   'system_shared_memory', 'cuda_shared_memory', 'binary_tensor_data', 'parameters', 'statistics', 'trace', 'logging',
 ];
 
+const FILE = { bytes_param: Uint8Array.of(35) };
+const CONFIG = { string_param: '{"name":"preprocessing","backend":"python","max_batch_size":8}' };
+const UNPOLLED = "failed to load 'preprocessing', failed to poll from model repository";
+
+/** A load that is refused leaves the model as it was. */
+function refusedLoads(rows: readonly (readonly [name: string, parameters: object, code: string, details: string])[]): RpcCase[] {
+  return rows.flatMap(([name, parameters, code, details]) => [
+    { ...fails(`a load with ${name}`, 'RepositoryModelLoad', { model_name: 'preprocessing', parameters }, code, details), changes: true },
+    { ...ok(`the model after a load with ${name}`, 'ModelReady', { name: 'preprocessing' }, { ready: true }), changes: true },
+  ]);
+}
+
 export const SERVER_RPCS: readonly RpcCase[] = [
   ok('the server is live', 'ServerLive', {}, { live: true }),
   ok('the server is ready', 'ServerReady', {}, { ready: true }),
@@ -51,6 +63,14 @@ export const SERVER_RPCS: readonly RpcCase[] = [
   fails('status of an unknown region', 'SystemSharedMemoryStatus', { name: 'zz' }, 'NOT_FOUND', "Unable to find system shared memory region: 'zz'"),
   ok('trace settings', 'TraceSetting', {}, { settings: { trace_level: { value: ['OFF'] }, trace_rate: { value: ['1000'] }, trace_count: { value: ['-1'] }, log_frequency: { value: ['0'] }, trace_mode: { value: ['triton'] } } }),
   ok('log settings', 'LogSettings', {}, { settings: (s: any) => ['log_file', 'log_info', 'log_warning', 'log_error', 'log_verbose_level', 'log_format'].every((k) => k in s) }),
+  ...refusedLoads([
+    ['files without a configuration', { [`file:1/model.py`]: FILE }, 'INTERNAL', UNPOLLED],
+    ['a file beside the folder of the model', { config: CONFIG, 'file:../x': FILE }, 'INTERNAL', UNPOLLED],
+    ['a file beside it, by way of a version', { config: CONFIG, 'file:1/../../x': FILE }, 'INTERNAL', UNPOLLED],
+    ['a file without a name', { config: CONFIG, 'file:': FILE }, 'INTERNAL', UNPOLLED],
+    ['files of no version', { config: CONFIG, 'file:/tmp/x': FILE }, 'INVALID_ARGUMENT', "load failed for model 'preprocessing': at least one version must be available under the version policy of model 'preprocessing'\n"],
+    ['a parameter of another name', { config: CONFIG, foo: FILE }, 'INVALID_ARGUMENT', "unrecognized load parameter 'foo'."],
+  ]),
   { ...fails('the log file cannot be moved', 'LogSettings', { settings: { log_file: { string_param: 'x' } } }, 'UNIMPLEMENTED', 'log file location can not be updated through network protocol'), changes: true },
 ];
 
@@ -58,6 +78,9 @@ const wrongType: Tensor = { name: 'REQUEST_OUTPUT_LEN', datatype: 'INT64', shape
 const query = bytes('QUERY', [1, 1], ['hello']);
 const length = int32('REQUEST_OUTPUT_LEN', [1, 1], [7]);
 const PRE = 'preprocessing';
+const POST = 'postprocessing';
+const ids = int32('TOKENS_BATCH', [1, 1, 1], [70]);
+const lengths = int32('SEQUENCE_LENGTH', [1, 1], [1]);
 
 /** The Rust tokenizers' own words change with their release: 0.20 and 0.23 were seen to differ on an id below 0. */
 export const INFER_ERRORS: readonly RpcCase[] = [
@@ -78,6 +101,13 @@ export const INFER_ERRORS: readonly RpcCase[] = [
   infer('the request id is in the text', { model: PRE, id: 'mine', inputs: [bytes('QUERY', [1, 2], ['a', 'b']), length] }, 'INVALID_ARGUMENT', /^\[request id: mine\] unexpected shape/),
   infer('batch sizes that differ', { model: PRE, inputs: [bytes('QUERY', [2, 1], ['a', 'b']), length] }, 'INVALID_ARGUMENT', /input '\w+' batch size does not match other inputs for 'preprocessing'$/),
   tiny(infer('a batch too large', preprocessing(Array.from({ length: 9 }, () => 'x'), Array.from({ length: 9 }, () => 1)), 'INVALID_ARGUMENT', /inference request batch-size must be <= 8 for 'preprocessing'$/)),
+  infer('a batch of none', { model: PRE, inputs: [bytes('QUERY', [0, 1], []), int32('REQUEST_OUTPUT_LEN', [0, 1], [])] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] input byte size mismatch for input 'REQUEST_OUTPUT_LEN' for model 'preprocessing'. Expected 4, got 0"),
+  infer('a batch of none beside one of one', { model: PRE, inputs: [bytes('QUERY', [0, 1], []), length] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] input 'QUERY' batch size does not match other inputs for 'preprocessing'"),
+  tiny(infer('one input of a model that has no optional ones', { model: POST, inputs: [ids] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] expected 2 inputs but got 1 inputs for model 'postprocessing'. Got input(s) ['TOKENS_BATCH'], but missing required input(s) ['SEQUENCE_LENGTH']. Please provide all required input(s).")),
+  tiny(infer('no input of a model that has no optional ones', { model: POST, inputs: [] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] expected 2 inputs but got 0 inputs for model 'postprocessing'. Got input(s) [], but missing required input(s) ['TOKENS_BATCH','SEQUENCE_LENGTH']. Please provide all required input(s).")),
+  tiny(infer('nine inputs for a model of two', { model: POST, inputs: Array.from({ length: 9 }, (_, i) => int32(`Z${i}`, [1, 1], [1])) }, 'INVALID_ARGUMENT', /^\[request id: <id_unknown>\] expected 2 inputs but got 9 inputs for model 'postprocessing'\. Got input\(s\) \[('Z\d',?){9}\], but missing required input\(s\) \['TOKENS_BATCH','SEQUENCE_LENGTH'\]\. Please provide all required input\(s\)\.$/)),
+  tiny(infer('three inputs for a model of two, none missing', { model: POST, inputs: [ids, lengths, int32('Z', [1, 1], [1])] }, 'INVALID_ARGUMENT', /expected 2 inputs but got 3 inputs for model 'postprocessing'\. Got input\(s\) \[('\w+',?){3}\], but missing required input\(s\) \]\. Please provide all required input\(s\)\.$/)),
+  tiny(infer('two inputs, one of them another', { model: POST, inputs: [ids, int32('Z', [1, 1], [1])] }, 'INVALID_ARGUMENT', "unexpected inference input 'Z' for model 'postprocessing'")),
   infer('too few bytes', { model: PRE, inputs: [query, { ...length, data: new Uint8Array(3) }] }, 'INVALID_ARGUMENT', /input byte size mismatch for input 'REQUEST_OUTPUT_LEN' for model 'preprocessing'\. Expected 4, got 3$/),
   infer('too many bytes', { model: PRE, inputs: [query, { ...length, data: new Uint8Array(8) }] }, 'INVALID_ARGUMENT', /input byte size mismatch for input 'REQUEST_OUTPUT_LEN' for model 'preprocessing'\. Expected 4, got 8$/),
   infer('a BYTES element that runs past the end', { model: PRE, inputs: [{ ...query, data: Uint8Array.of(10, 0, 0, 0, 97, 98, 99) }, length] }, 'INVALID_ARGUMENT', /incomplete string data for inference input 'QUERY', expecting string of length 10 but only 3 bytes available/),

@@ -5,6 +5,7 @@
  */
 import { type OpenAiProfile, RELEASES } from '#core/profile/index.ts';
 import type { HttpCase } from './http-tables.ts';
+import { UNMISSED } from './table-claim.ts';
 
 const COMPLETIONS = '/v1/completions';
 const CHAT = '/v1/chat/completions';
@@ -31,7 +32,7 @@ const greedy = { temperature: 0, top_p: 0 };
 /** The pieces of a stream and its last finish_reason, as `a|b|stop`. */
 const pieces = (body: string): string => {
   const choices = body.split('\n\n').filter((e) => e.startsWith('data: {')).flatMap((e) => JSON.parse(e.slice(6)).choices as any[]);
-  return [...choices.map((c) => c.text), choices.at(-1)?.finish_reason].join('|');
+  return [...choices.map((c) => c.text ?? c.delta.content), choices.at(-1)?.finish_reason].join('|');
 };
 const COUNT = '<|user|>Count from 1 to 9.<|assistant|>';
 const counting = (model: string, max_tokens: number) => ({ model, prompt: COUNT, max_tokens, stream: true, ...greedy });
@@ -45,6 +46,8 @@ function held(from: string, to: string): Pick<HttpCase, 'holds'> {
 const LAST = ids.at(-1)!;
 const since = (from: string) => held(from, LAST);
 const until = (to: string) => held('r24.11', to);
+/** Up to a release, in front of a core that only counts inputs. */
+const unmissed = (to: string): Pick<HttpCase, 'holds'> => ({ holds: (profile) => until(to).holds!(profile) && UNMISSED.holds!(profile) });
 
 export const OPENAI: readonly HttpCase[] = [
   { name: 'models', path: '/v1/models', status: 200, json: { object: 'list', data: (d: any[]) => d.some((m) => m.id === MODEL && m.object === 'model' && m.owned_by === 'Triton Inference Server') } },
@@ -116,6 +119,20 @@ export const OPENAI: readonly HttpCase[] = [
 
   { ...until('r25.10'), name: 'what the model does not take', path: COMPLETIONS, body: { model: 'preprocessing', prompt: 'x' }, status: 400, json: detail(/^\[request id: <id_unknown>\] expected number of inputs between \d+ and \d+ but got \d+ inputs for model 'preprocessing'|^unexpected inference input '\w+' for model 'preprocessing'$/) },
   { ...since('r25.11'), name: 'what the model does not take', path: COMPLETIONS, body: { model: 'preprocessing', prompt: 'x' }, status: 500, json: detail(/^\[request id: <id_unknown>\] expected number of inputs between \d+ and \d+ but got \d+ inputs for model 'preprocessing'|^unexpected inference input '\w+' for model 'preprocessing'$/) },
+  { tiny: true, ...until('r25.10'), name: 'what a model of two inputs does not take', path: COMPLETIONS, body: { model: 'postprocessing', prompt: 'x' }, status: 400, json: detail(/^\[request id: <id_unknown>\] expected 2 inputs but got 7 inputs for model 'postprocessing'\. Got input\(s\) \[('\w+',?){7}\], but missing required input\(s\) \['TOKENS_BATCH','SEQUENCE_LENGTH'\]\. Please provide all required input\(s\)\.$/) },
+  { tiny: true, ...since('r25.11'), name: 'what a model of two inputs does not take', path: CHAT, body: chat({ model: 'postprocessing' }), status: 500, json: detail(/^\[request id: <id_unknown>\] expected 2 inputs but got 9 inputs for model 'postprocessing'\. Got input\(s\) \[('\w+',?){9}\], but missing required input\(s\) \['TOKENS_BATCH','SEQUENCE_LENGTH'\]\. Please provide all required input\(s\)\.$/) },
+  { tiny: true, ...until('r25.10'), name: 'the same, as a stream that never begins', path: COMPLETIONS, body: { model: 'postprocessing', prompt: 'x', stream: true }, status: 400, type: 'application/json', json: detail(/expected 2 inputs but got 7 inputs/) },
+  { tiny: true, ...since('r25.11'), name: 'the same, as a stream that never begins', path: CHAT, body: chat({ model: 'postprocessing', stream: true }), status: 500, type: 'application/json', json: detail(/expected 2 inputs but got 9 inputs/) },
+
+  ...[0, null].flatMap((max_tokens): HttpCase[] => [
+    { ...unmissed('r25.07'), name: `max_tokens ${max_tokens}, which is not sent and not missed: an empty answer`, path: COMPLETIONS, body: prompt({ max_tokens }), status: 200, text: whole('', ',"usage":null') },
+    { ...unmissed('r25.06'), streams: true, name: `max_tokens ${max_tokens}, streamed: one empty event`, path: COMPLETIONS, body: prompt({ max_tokens, stream: true }), status: 200, text: events(textEvent('')) },
+    { ...unmissed('r25.07'), streams: true, name: `max_tokens ${max_tokens} in chat, streamed: the role and one empty event`, path: CHAT, body: chat({ max_tokens, stream: true }), status: 200, text: (body: string) => pieces(body) === '||stop' && body.endsWith('data: [DONE]\n\n') },
+  ]),
+  { tiny: true, ...held('r25.08', 'r25.10'), name: 'max_tokens 0 is sent, and refused by the engine', path: COMPLETIONS, body: prompt({ max_tokens: 0 }), status: 400, json: detail(/in ensemble 'ensemble', .*request_output_len/) },
+  { tiny: true, ...since('r25.11'), name: 'max_tokens 0 is sent, and refused by the engine', path: COMPLETIONS, body: prompt({ max_tokens: 0 }), status: 500, json: detail(/in ensemble 'ensemble', .*request_output_len/) },
+  { tiny: true, ...since('r25.08'), name: 'max_tokens null is the default', path: COMPLETIONS, body: { model: MODEL, prompt: COUNT, max_tokens: null, ...greedy }, status: 200, text: (body: string) => JSON.parse(body).choices[0].text.length > 0 },
+
   { holds: ({ models, openai }) => openai.seedTensor.value === 'random_seed' && models.seedTensor.value === 'seed', name: 'a seed under its old name', path: COMPLETIONS, body: prompt({ seed: 1, stream: true }), status: 400, json: detail("unexpected inference input 'random_seed' for model 'ensemble'") },
   { holds: ({ models, openai }) => openai.seedTensor.value === 'seed' && models.seedTensor.value === 'random_seed' && !openai.tokenCounts.value, name: 'a seed under its new name', path: COMPLETIONS, body: prompt({ seed: 1 }), status: 400, json: detail("unexpected inference input 'seed' for model 'ensemble'") },
   { holds: ({ models, openai }) => openai.tokenCounts.value && !models.returnsTokenCounts.value, name: 'counts that the models do not have', path: COMPLETIONS, body: prompt({}), status: 500, json: detail(/^unexpected inference input 'return_num_(in|out)put_tokens' for model 'ensemble'$/) },

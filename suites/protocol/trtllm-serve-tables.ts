@@ -69,6 +69,7 @@ export const TRTLLM_SERVE: readonly HttpCase[] = [
   { ...BOTH, name: 'temperature out of range', path: COMPLETIONS, body: prompt({ temperature: -1 }), status: 400, json: failure('require temperature >= 0, got temperature=-1.0') },
   { ...A, name: 'two choices', path: COMPLETIONS, body: prompt({ n: 2 }), status: 400, json: failure('Multiple response is not supported in PyTorch workflow') },
   { ...BOTH, name: 'no ids', path: COMPLETIONS, body: { model: 'm', prompt: [] }, status: 400, json: failure('list index out of range') },
+  { ...BOTH, name: 'ids beyond the vocabulary go to the engine unchecked', path: COMPLETIONS, body: prompt({ prompt: [5, 2_000_000_000], max_tokens: 1 }), status: 200, json: { choices: [{ index: 0 }], usage: { prompt_tokens: 2, completion_tokens: 1 } } },
   { ...BOTH, name: 'logit bias of no number', path: COMPLETIONS, body: prompt({ logit_bias: { x: 1 } }), status: 400, json: failure("Invalid logit_bias key 'x': must be a valid integer token ID") },
   { ...BOTH, name: 'a part that is no text', path: CHAT, body: chat({ messages: [{ role: 'user', content: [{ type: 'input_audio' }] }] }), status: 400, json: failure('Unknown part type: input_audio') },
 ];

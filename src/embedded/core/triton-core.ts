@@ -7,6 +7,7 @@ import { metricsText } from '../metrics/index.ts';
 import { type CancelToken, cancelToken } from './cancel-token.ts';
 import { checkRequest, type CheckedRequest } from './check-request.ts';
 import { EnsembleRun, type EnsembleHost } from './ensemble.ts';
+import { checkFileOverrides } from './file-overrides.ts';
 import type { LoadedModel } from './loaded-model.ts';
 import type { ModelFactory, StreamPosition } from './model.ts';
 import { Registry } from './registry.ts';
@@ -131,10 +132,7 @@ export function createTritonCore(options: CoreOptions): TritonCore {
     loadModel: async (name, parameters) => {
       const config = parameters.get('config');
       const files = [...parameters.keys()].filter((k) => k.startsWith('file:'));
-      // File overrides without a config, or outside the model's folder, read as an empty repository.
-      if (files.length > 0 && (typeof config !== 'string' || files.some((k) => k.includes('..')))) {
-        throw new CoreError('INTERNAL', `failed to load '${name}', failed to poll from model repository`);
-      }
+      checkFileOverrides(name, files, typeof config === 'string');
       registry.load(name, typeof config === 'string' ? config : undefined);
     },
     unloadModel: (name) => registry.unload(name),

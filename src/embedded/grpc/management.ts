@@ -1,6 +1,6 @@
 import type { handleUnaryCall, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { LogSettings } from '#wire/protocol/server-state.ts';
-import type { ParameterValue, TraceSettings, TritonCore } from '../core/index.ts';
+import { CoreError, type ParameterValue, type TraceSettings, type TritonCore } from '../core/index.ts';
 import { grpcError } from './status.ts';
 
 /** Requests as proto-loader decodes them; only what is read here. */
@@ -61,6 +61,8 @@ export function management(core: TritonCore): UntypedServiceImplementation {
       models: core.repositoryIndex({ readyOnly: ready, repository: repository_name }),
     })),
     RepositoryModelLoad: unary(async ({ model_name, parameters }: ModelControl) => {
+      const unknown = Object.keys(parameters).find((key) => key !== 'config' && !key.startsWith('file:'));
+      if (unknown !== undefined) throw new CoreError('INVALID_ARG', `unrecognized load parameter '${unknown}'.`);
       await core.loadModel(model_name, repositoryParameters(parameters));
       return {};
     }),

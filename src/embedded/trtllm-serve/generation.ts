@@ -105,11 +105,8 @@ export function generate(app: ServeApp, { promptIds, params, streaming }: Genera
 /** What the worker process finds, when the headers of a stream have gone out already. */
 function workerRefusal({ engine, facts }: ServeApp, { maxTokens }: SamplingParams, promptIds: readonly number[]): string | undefined {
   const left = engine.maxSeqLen - promptIds.length;
-  if (maxTokens === undefined && left <= 0) {
-    return facts.jsonSchema.value
-      ? `\`default_max_tokens\` (${left}) must be greater than 0, \`default_max_tokens\` (${left}) = max_seq_len (${engine.maxSeqLen}) - \`splited_prompt_len\` (${promptIds.length}) - \`query_token_len\` (0)`
-      : '`max_tokens` must be set when `default_max_tokens` is illegal';
-  }
-  // Upstream sends them on unchecked; this engine has no row for them.
-  return promptIds.some((id) => id < 0 || id >= engine.vocabSize) ? `a token id is outside [0, ${engine.vocabSize})` : undefined;
+  if (maxTokens !== undefined || left > 0) return undefined;
+  return facts.jsonSchema.value
+    ? `\`default_max_tokens\` (${left}) must be greater than 0, \`default_max_tokens\` (${left}) = max_seq_len (${engine.maxSeqLen}) - \`splited_prompt_len\` (${promptIds.length}) - \`query_token_len\` (0)`
+    : '`max_tokens` must be set when `default_max_tokens` is illegal';
 }

@@ -564,6 +564,7 @@ const LOG_PROBS: readonly ObservedCase[] = [
 
 const PROMPTS: readonly ObservedCase[] = [
   { name: 'ids', says: HELLO, body: { prompt: [1, 69] }, seen: { ...OK, promptTokens: 2 } },
+  { name: 'ids beyond the vocabulary', says: HELLO, body: { prompt: [1, 288, 99999] }, seen: { ...OK, promptTokens: 3 } },
   { name: 'ids as floats', says: HELLO, body: '{"model":"m","prompt":[1.0,69.0]}', seen: { ...OK, promptTokens: 2 } },
   { name: 'lists of ids', says: HELLO, body: { prompt: [[1, 69], [1]] }, seen: { promptTokens: 3 } },
   { name: 'an empty text is BOS', says: HELLO, body: { prompt: '' }, seen: { ...OK, promptTokens: 1 } },
