@@ -1,8 +1,8 @@
 /** The program: signals, the last catch, the exit code. */
 import { nowNs } from '#core/clock/index.ts';
-import { formatError, LockstepError } from '#core/errors/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
+import { execute } from './execute.ts';
 import { EXIT } from './exit-codes.ts';
-import { run } from './run.ts';
 
 /** One Ctrl-C can arrive twice, from the terminal and passed on by main.js. */
 const SAME_SIGNAL_NS = 300e6;
@@ -28,21 +28,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : EXIT.impossible),
 );
 
-try {
-  process.exitCode = await run(process.argv.slice(2), {
-    env: process.env,
-    cwd: process.cwd(),
-    signal: interrupt.signal,
-    terminal: {
-      out: (text) => process.stdout.write(`${text}\n`),
-      error: (text) => process.stderr.write(`${text}\n`),
-      columns: process.stdout.columns ?? 100,
-    },
-  });
-} catch (thrown) {
-  const error = LockstepError.from(thrown);
-  process.exitCode = interrupt.signal.aborted || error.code === 'interrupted' ? EXIT.interrupted : EXIT.impossible;
-  process.stderr.write(`${formatError(error)}\n`);
-  // A defect of this program, not something that the reader did: only then does the place in the code help.
-  if (error.code === 'internal' && thrown instanceof Error) process.stderr.write(`${thrown.stack ?? ''}\n`);
-}
+process.exitCode = await execute(process.argv.slice(2), {
+  env: process.env,
+  cwd: process.cwd(),
+  signal: interrupt.signal,
+  terminal: {
+    out: (text) => process.stdout.write(`${text}\n`),
+    error: (text) => process.stderr.write(`${text}\n`),
+    columns: process.stdout.columns ?? 100,
+  },
+});

@@ -1,4 +1,5 @@
 /** The embedded server's own process: options as JSON in the first argument, news over the IPC channel. */
+import { flushCompileCache } from 'node:module';
 import { LockstepError } from '#core/errors/index.ts';
 import type { EmbeddedOptions } from './options.ts';
 import { startEmbeddedServer } from './server.ts';
@@ -19,6 +20,8 @@ try {
   process.on('SIGTERM', close);
   process.on('SIGINT', () => {});
   process.send?.({ ready: true, endpoints: server.endpoints, identity: server.identity });
+  // Node writes it at the end of a process; the next server of a run starts before the end of this one.
+  flushCompileCache();
 } catch (thrown) {
   const error = LockstepError.from(thrown);
   process.send?.({ ready: false, error: { code: error.code, message: error.message.replace(`[${error.code}] `, ''), hint: error.hint } });

@@ -53,7 +53,7 @@ test('eviction under a small cache changes no answer and leaks no block', async 
   const small = createLlamaEngine({ checkpoint: CHECKPOINT, blocks: 12, maxRequests: 8 });
   const large = createLlamaEngine({ checkpoint: CHECKPOINT, reuse: false });
   const rng = rngFrom(11);
-  const mixed = Array.from({ length: 60 }, () =>
+  const mixed = Array.from({ length: 40 }, () =>
     makeRequest(
       Array.from({ length: rng.int(17, 70) }, (_, i) => (i < 32 ? i : rng.int(6, 511))),
       {

@@ -1,0 +1,60 @@
+/** What needs runs that wait for a server or start one: seconds each, hence with the tests of processes. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { closedPort, lockstep, MAIN } from './testing.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'lockstep-cli-'));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('check as a process', { timeout: 60_000, concurrent: true }, () => {
+  test('--strict-identity without anything to compare with is no run', async () => {
+    const { code, error } = await lockstep(cwd, ['check', 'metrics-families', '--strict-identity', '--goldens', 'nowhere']);
+    expect(error).toMatch(/^\[identity-unknown\] there are no goldens/);
+    expect(code).toBe(2);
+  });
+
+  test('a server that is not there is no failed claim', async () => {
+    const address = `127.0.0.1:${await closedPort()}`;
+    const server = await lockstep(cwd, [
+      'check',
+      '--target',
+      'external',
+      '--grpc',
+      address,
+      '--http',
+      address,
+      '--tokenizer',
+      TINY_CHECKPOINT,
+    ]);
+    expect(server).toMatchObject({ code: 2, error: expect.stringMatching(/^\[target-unreachable\] waited [^]*next: Start the server/) });
+    expect(server.error).not.toMatch(/^ +at /m);
+  });
+
+  test('SIGINT while a run waits for its target ends with code 130', async () => {
+    // Takes connections and says nothing: the first one shows that the run waits, however slow the machine is.
+    const silent = createServer((socket) => {
+      socket.on('error', () => {});
+      if (!child.killed) child.kill('SIGINT');
+    }).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const child = spawn(
+      process.execPath,
+      [MAIN, 'check', '--target', 'external', '--grpc', address, '--http', address, '--tokenizer', TINY_CHECKPOINT],
+      { cwd, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    let error = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (error += text));
+    const ended = await once(child, 'close');
+    silent.close();
+    expect(error).toMatch(/^\[interrupted\]/);
+    expect(ended).toEqual([130, null]);
+  });
+});
