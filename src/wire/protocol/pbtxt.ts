@@ -27,7 +27,15 @@ export function parseModelConfig(text: string, file: string): ModelConfig {
   }
 }
 
-/** Reads and parses one file. Errors: `config-malformed`, `config-missing`. */
+/** By their text: a server reads the same few files at every start, and parsing is most of reading. */
+const parsed = new Map<string, ModelConfig>();
+const KEPT = 64;
+
+/**
+ * Reads and parses one file. Nobody may change what is returned: the next reader of an equal file gets the same object.
+ *
+ * Errors: `config-malformed`, `config-missing`.
+ */
 export function readModelConfig(file: string): ModelConfig {
   let text: string;
   try {
@@ -38,7 +46,12 @@ export function readModelConfig(file: string): ModelConfig {
       cause: thrown,
     });
   }
-  return parseModelConfig(text, file);
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const config = parseModelConfig(text, file);
+  if (parsed.size >= KEPT) parsed.clear();
+  parsed.set(text, config);
+  return config;
 }
 
 /** The parser reports a bad enum value without its line: the first value of that field that is no known name. */
