@@ -110,6 +110,8 @@ async function runOn(provided: ProvidedRun, c: Claim, signal: AbortSignal): Prom
         ? notServed(`no case of ${provided.config.only} applies`)
         : outcome;
     death = health.detail;
+    // Whoever saw it die says after which request.
+    if (outcome.failures.some((f) => f.law === 'server-survives')) return outcome;
     return {
       ...outcome,
       failures: [

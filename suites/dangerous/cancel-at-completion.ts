@@ -49,7 +49,16 @@ export const cancelAtCompletion: Claim = {
         n++;
         if (t.ids.some((id, at) => id !== truth.ids[at]))
           fail('cancel-stops', 'not-a-beginning', `the ${t.ids.length} ids that arrived are no beginning of the answer`);
-        if (gauges) for (const text of leftBehind(await untilIdle(lab))) fail('cancel-frees', 'blocks-held', text);
+        if (!gauges) continue;
+        try {
+          for (const text of leftBehind(await untilIdle(lab))) fail('cancel-frees', 'blocks-held', text);
+        } catch (thrown) {
+          // A server that says nothing more may be on its way out: then it is this cancel that did it.
+          const { alive, detail } = await lab.healthSoon(true);
+          if (alive) throw thrown;
+          fail('server-survives', 'server-died', `after ${said(cancel)}: ${detail}`);
+          return structural(n, 'cancels at the end', failures);
+        }
       }
       const after = await lab.run({ request, route: 'raw', mode: 'stream', repeat: cancels.length + 1 });
       const { verdict, text } = await lab.judge(after, truth);
@@ -65,3 +74,8 @@ export const cancelAtCompletion: Claim = {
     return structural(n, 'cancels at the end', failures);
   },
 };
+
+function said(cancel: Cancel): string {
+  if (cancel.how === 'deadline') return `a deadline of ${cancel.ms} ms, about as long as the answer takes`;
+  return 'afterEvents' in cancel ? `a cancel behind event ${cancel.afterEvents}` : 'a cancel';
+}

@@ -6,7 +6,9 @@ import { notServed } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { ROUTE_IDS, type Request, type RouteId } from '#core/request/index.ts';
 import { settled } from '#checks/lab/settled.ts';
+import { beyondTheSlots } from './beyond-the-slots.ts';
 import { coldWarm } from './cold-and-warm.ts';
+import { inFlight } from './in-flight.ts';
 import { seeds } from './seeds.ts';
 
 const MAX_TOKENS = 32;
@@ -166,4 +168,15 @@ const restart: Claim = {
   },
 };
 
-export const CLAIMS: readonly Claim[] = [repeated, neighbours, nearTies, equalRows, order, coldWarm, restart, seeds];
+export const CLAIMS: readonly Claim[] = [
+  inFlight,
+  repeated,
+  neighbours,
+  nearTies,
+  equalRows,
+  beyondTheSlots,
+  order,
+  coldWarm,
+  restart,
+  seeds,
+];

@@ -4,6 +4,7 @@ import { coldOf } from '#checks/lab/cold.ts';
 import { failureOf, summarised } from '#checks/lab/judged.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
+import { replayOf } from '#checks/lab/replay.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { failsUnder } from '#checks/compare/index.ts';
 import { type Answer, answerOf } from '#checks/laws/index.ts';
@@ -21,7 +22,7 @@ export const coldWarm: Claim = {
   suite: 'determinism',
   statement: 'A prompt that the server never saw gets the same answer, with the same log-probabilities, as when its KV blocks are reused.',
   routes: ['raw'],
-  laws: ['cold-equals-warm'],
+  laws: ['cold-equals-warm', 'reuse-effective'],
   async run(lab): Promise<Outcome> {
     if (lab.parts.rawParameters['enable_kv_cache_reuse'] === 'false')
       return notServed('the configuration switches the reuse of KV blocks off');
@@ -32,6 +33,7 @@ export const coldWarm: Claim = {
     let largest = 0;
     let warmed = 0;
     let blocks = 0;
+    let shortest = Number.POSITIVE_INFINITY;
     const prompts = colds(lab).map((cold) => coldPrompt(lab, cold));
     for (const request of prompts) {
       const run = (repeat: number, margins: boolean) =>
@@ -46,6 +48,7 @@ export const coldWarm: Claim = {
       failures.push(...missing);
       const accepted = answerOf(cold, lab.tokenizer);
       if (missing.length > 0 || accepted === undefined) continue;
+      shortest = Math.min(shortest, accepted.promptIds.length);
       const reused = await risen(lab, before);
       if (reused === 0) continue;
       warmed++;
@@ -65,6 +68,16 @@ export const coldWarm: Claim = {
           fail('log-probs', `log-probabilities of ${which} differ by ${gap.toPrecision(2)}`);
       }
     }
+    const configured = lab.parts.rawParameters['enable_kv_cache_reuse'] === 'true';
+    const blockTokens = await tokensPerBlock(lab);
+    // The block that the last token of a prompt is in may be computed anew.
+    if (configured && warmed === 0 && failures.length === 0 && shortest > 2 * blockTokens)
+      failures.push({
+        law: 'reuse-effective',
+        code: 'never-reused',
+        text: `the configuration switches the reuse of KV blocks on, and of ${prompts.length} prompts of at least ${shortest} tokens, sent three times each, not one block of ${blockTokens} was reused`,
+        replay: replayOf(lab, coldWarm.id),
+      });
     const notes = [
       ...[...flips].map(([verdict, n]) => `${n} ${verdict}`),
       `largest gap ${largest.toPrecision(1)} nat`,
@@ -94,6 +107,11 @@ function largestGap(accepted: Answer, warm: Transcript, until = Number.POSITIVE_
 
 async function reusedBlocks(lab: Lab): Promise<number | undefined> {
   return (await lab.metrics())?.get('nv_trt_llm_kv_cache_block_metrics', { kv_cache_block_type: 'reused' });
+}
+
+/** Not a number where no metric says it: then no prompt is known to be longer. */
+async function tokensPerBlock(lab: Lab): Promise<number> {
+  return (await lab.metrics())?.get('nv_trt_llm_kv_cache_block_metrics', { kv_cache_block_type: 'tokens_per' }) ?? Number.NaN;
 }
 
 /** By how much the counter rose, once the statistics had the time to say so. */

@@ -28,6 +28,15 @@ export async function badRequests(lab: Lab): Promise<BadRequests> {
       text: /request id must be provided for request cancellation/,
     },
     { name: 'more beams than the engine has', request: raw([0, 4], 4, [int32('beam_width', [1, 1], [7])]), text: /beam/ },
+    {
+      name: 'a guide that is no grammar',
+      request: raw([0, 4], 4, [
+        bytes('guided_decoding_guide_type', [1, 1], ['json_schema']),
+        bytes('guided_decoding_guide', [1, 1], ['{"type": ']),
+      ]),
+      // An engine with a decoder for guides refuses this one, any other every guide, and older models do not know the input.
+      text: /guided|grammar|schema/i,
+    },
     { name: 'an unknown model', request: { model: 'nope', inputs: [] }, text: /unknown model: 'nope'/ },
   ];
   if (length === undefined) notes.push(`a prompt of ${LONGEST} ids is not refused, so none is too long`);

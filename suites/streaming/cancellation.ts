@@ -21,7 +21,9 @@ interface Scenario {
   readonly id: string;
   readonly statement: string;
   readonly route: RouteId;
-  readonly cancel: Cancel;
+  readonly cancel: Cancel | 'leave-while-running';
+  /** The answer is asked for whole: nothing arrives before its end. */
+  readonly mode?: 'unary';
   /** All slots are taken before the case is sent, so that it waits in the queue. */
   readonly queued?: true;
   /** The route serves one request at a time, so that one which nobody waits for can take it away from all others. */
@@ -92,6 +94,13 @@ const SCENARIOS: readonly Scenario[] = [
     cancel: { how: 'leave', afterEvents: 5 },
   },
   {
+    id: 'close-generate-whole',
+    statement: 'Closing the connection of an HTTP answer that is not streamed stops the engine.',
+    route: 'generate',
+    cancel: 'leave-while-running',
+    mode: 'unary',
+  },
+  {
     id: 'close-openai-stream',
     statement: 'Closing an OpenAI stream stops the engine.',
     route: 'openai-completions',
@@ -135,18 +144,20 @@ async function runScenario(lab: Lab, s: Scenario): Promise<Outcome> {
     if (seen.gap !== undefined) gaps.set(seen.gap, (gaps.get(seen.gap) ?? 0) + 1);
     failures.push(...seen.failures);
   }
-  const held = inTime > 0 && !failures.some((f) => f.law === 'cancel-frees');
+  // Two gaps may excuse the same: whichever was met, the engine did run on.
+  const held = inTime > 0 && gaps.size === 0 && !failures.some((f) => f.law === 'cancel-frees');
   return structural(inTime + broken, 'cancels in time', failures, {
     gaps: [...gaps].map(([gap, n]) => ({ id: gap.id, law: gap.law, thread: gap.thread, met: n })),
     notes: shown ? [] : ['the gauges do not show its engine, so what it did after the cancel is not known'],
-    gapsGone: held ? listedGaps(lab, s.route).flatMap((gap) => (gaps.has(gap) ? [] : [gap.id])) : [],
+    gapsGone: held ? listedGaps(lab, s).flatMap((gap) => (gaps.has(gap) ? [] : [gap.id])) : [],
   });
 }
 
 /** What the profile lists for this route: the day it no longer shows, the run says so. */
-function listedGaps(lab: Lab, route: RouteId): Gap[] {
+function listedGaps({ profile }: Lab, { route, mode }: Scenario): Gap[] {
+  const modes: readonly Gap['mode'][] = ['both', mode ?? 'stream'];
   return GAPS.filter(
-    (gap) => gap.law === 'cancel-frees' && gap.mode !== 'unary' && gap.routes.includes(route) && gap.listed(lab.profile, route),
+    (gap) => gap.law === 'cancel-frees' && modes.includes(gap.mode) && gap.routes.includes(route) && gap.listed(profile, route),
   );
 }
 
@@ -174,7 +185,7 @@ async function once(lab: Lab, s: Scenario, i: number, shown: boolean): Promise<S
   const natural = s.route === 'openai-completions' || s.route === 'llmapi';
   const request = natural ? longByNature(lab, i) : victim(lab, s.route, i);
   if (request === undefined) return undefined;
-  const c: Case = { request, route: s.route, mode: 'stream', repeat: i };
+  const c: Case = { request, route: s.route, mode: s.mode ?? 'stream', repeat: i };
   const neighbours = lab.plan.draw(`neighbours-${i}`, 2).map((p) => requestOf(p, { maxTokens: 24 }));
   await untilIdle(lab);
   // Known beforehand, so that what arrives can be held against it, and so that a request which is refused is no cancel.
@@ -189,8 +200,10 @@ async function once(lab: Lab, s: Scenario, i: number, shown: boolean): Promise<S
     : [];
   const beside = s.queued ? [] : neighbours.map((n) => lab.run({ request: n, route: 'raw', mode: 'stream', repeat: i }));
   const queued = s.queued ? slotsTaken(lab, start.maxRequests, fillers) : Promise.resolve(true);
+  const cancel: Cancel =
+    s.cancel === 'leave-while-running' ? { how: 'leave-when', when: (over) => atWorkAlone(lab, settled(beside), over) } : s.cancel;
   const cancelled = queued.then(async () => ({
-    transcript: await lab.runCancelled(c, s.cancel),
+    transcript: await lab.runCancelled(c, cancel),
     atLeave: (await readGauges(lab)) ?? start,
   }));
   const [wasQueued, { transcript, atLeave }, besideDone, filled] = await settled([queued, cancelled, settled(beside), settled(fillers)]);
@@ -203,11 +216,11 @@ async function once(lab: Lab, s: Scenario, i: number, shown: boolean): Promise<S
     case: viewOf(c),
     replay: replayOf(lab, s.id, c.request),
   });
-  const byClient = seenByClient(lab, s, transcript, truth);
+  const byClient = seenByClient(lab, s, cancel, transcript, truth);
   const failures: Failure[] = byClient.map((v) => failureOf(lab, s.id, transcript, v, truth));
   const asked = truth.ids.length;
   const received = s.route === 'raw' ? transcript.ids.length : transcript.events;
-  const whole = transcript.ending === 'complete' && s.cancel.how !== 'stop-tensor';
+  const whole = transcript.ending === 'complete' && cancel.how !== 'stop-tensor';
   const steps = after.iteration - start.iteration;
   // Alone, an answer that nobody stops takes one step per token.
   const others = s.queued ? FILLER_TOKENS : 0;
@@ -251,7 +264,7 @@ async function once(lab: Lab, s: Scenario, i: number, shown: boolean): Promise<S
 }
 
 /** An exchange that failed is no cancel; of any other, what arrived must be a beginning of the answer. */
-function seenByClient(lab: Lab, s: Scenario, t: Transcript, truth: Answer): readonly Violation[] {
+function seenByClient(lab: Lab, s: Scenario, cancel: Cancel, t: Transcript, truth: Answer): readonly Violation[] {
   const unanswered = ANSWERS_AT_ALL.applies(t, lab.lawContext(truth)) ? ANSWERS_AT_ALL.check(t, lab.lawContext(truth)) : [];
   if (unanswered.length > 0) return unanswered;
   const [error] = t.errors;
@@ -261,7 +274,7 @@ function seenByClient(lab: Lab, s: Scenario, t: Transcript, truth: Answer): read
   const text = texts.find((whole) => whole.startsWith(t.text)) ?? truth.text;
   const context = {
     ...lab.lawContext({ ...truth, text }),
-    cancelAfter: s.cancel.how === 'stop-tensor' ? s.cancel.afterEvents : undefined,
+    cancelAfter: cancel.how === 'stop-tensor' ? cancel.afterEvents : undefined,
   };
   if (!CANCEL_STOPS.applies(t, context)) return [];
   const found = CANCEL_STOPS.check(t, context);
@@ -280,6 +293,20 @@ function longByNature(lab: Lab, i: number): Request | undefined {
   const long = lab.plan.draw('long', 4, (p) => p.long === true);
   const prompt = long[i % Math.max(1, long.length)];
   return prompt && requestOf(prompt, { maxTokens: lab.parts.budget.longTokens }, `-long-${i}`);
+}
+
+/** Steps that show a request at work: more than the one that the last of its neighbours may have shared with the gauges. */
+const AT_WORK_STEPS = 3;
+
+/** Resolves once the engine is at work on a request whose neighbours are done, or when its exchange is over. */
+async function atWorkAlone(lab: Lab, neighbours: Promise<unknown>, over: Promise<unknown>): Promise<void> {
+  await neighbours.catch(() => undefined);
+  let begun = Number.POSITIVE_INFINITY;
+  for await (const { gauges } of gaugesWhile(lab, over)) {
+    if (gauges.active === 0) continue;
+    begun = Math.min(begun, gauges.iteration);
+    if (gauges.iteration >= begun + AT_WORK_STEPS) return;
+  }
 }
 
 /** Resolves once they hold all slots; with false when they ended before that was seen. */

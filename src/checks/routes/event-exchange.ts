@@ -24,6 +24,13 @@ export async function runEventExchange(
     await nextTurn();
     stream.close();
   }
+  const { cancel } = options;
+  // A failure to find the moment is the caller's, who hears of it by awaiting its own promise.
+  if (cancel?.how === 'leave-when')
+    void stream.sent
+      .then(() => cancel.when(stream.ending))
+      .catch(() => undefined)
+      .then(() => stream.close());
   let truncated: LockstepError | undefined;
   try {
     const { status } = await stream.head;

@@ -14,7 +14,7 @@ export const generate: Route = {
   modes: ['stream', 'unary'],
   cannotCarry: (c) => textRouteCannotCarry(c.request),
   run: async (c, context, options) => {
-    assertCarries(generate, c, options, ['leave']);
+    assertCarries(generate, c, options, ['leave', 'leave-when']);
     const text = promptText(c.request.prompt, context.tokenizer);
     const id = uniqueRequestId(c.request.id);
     const body = generateBody(c, id, text, context, options);

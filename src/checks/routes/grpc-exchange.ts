@@ -36,13 +36,13 @@ export async function runGrpcExchange(exchange: GrpcExchange): Promise<Transcrip
   let stopping: Promise<void> | undefined;
   /** Gives true when this client is to leave now. */
   const act = (dataEvents: number): boolean => {
-    if (cancel === undefined || cancel.how === 'deadline' || dataEvents !== cancel.afterEvents) return false;
+    if (cancel === undefined || !('afterEvents' in cancel) || dataEvents !== cancel.afterEvents) return false;
     if (cancel.how === 'leave') return true;
     stopping ??= stop(exchange, deadlineMs);
     return false;
   };
 
-  if (cancel !== undefined && cancel.how !== 'deadline' && cancel.afterEvents === 0) {
+  if (cancel !== undefined && 'afterEvents' in cancel && cancel.afterEvents === 0) {
     await sent;
     await nextTurn();
     if (act(0)) {

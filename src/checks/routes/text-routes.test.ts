@@ -236,6 +236,30 @@ test.each([0, 2])('leaving after %i data events closes the connection', async (a
   await closed.promise;
 });
 
+test('leaving when the caller says so closes a connection on which nothing has come', async () => {
+  const asked = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  await using http = await httpServer((_request, response) => {
+    response.on('close', () => !response.writableFinished && closed.resolve());
+    asked.resolve();
+  });
+  await using context = contextOf({ http: http.address });
+  let over = false;
+  const t = await ROUTES.generate.run(caseOn('generate', { mode: 'unary' }), context, {
+    ...OPTIONS,
+    cancel: {
+      how: 'leave-when',
+      when: (ended) => {
+        void ended.then(() => (over = true));
+        return asked.promise;
+      },
+    },
+  });
+  expect(t).toMatchObject({ ending: 'cancelled', errors: [], text: '' });
+  expect(over).toBe(true);
+  await closed.promise;
+});
+
 test('a hang is our deadline, an abort is interrupted, nothing there is target-unreachable', async () => {
   await using http = await httpServer(() => {});
   await using context = contextOf({ http: http.address });

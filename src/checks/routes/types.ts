@@ -31,6 +31,8 @@ export const STOCK_MODELS: RouteContext['models'] = {
 export type Cancel =
   /** Cancel the call (gRPC) or close the connection (HTTP) once this many data events arrived; 0: right after sending. */
   | { readonly how: 'leave'; readonly afterEvents: number }
+  /** Close the connection once this says so, which is told when the exchange is over: an answer that is not streamed has no events to count. */
+  | { readonly how: 'leave-when'; readonly when: (over: Promise<unknown>) => Promise<unknown> }
   /** A client deadline that passes while the answer runs (gRPC only). */
   | { readonly how: 'deadline'; readonly ms: number }
   /** A second request with stop=true and the same request id, once this many data events arrived (raw, llmapi). */

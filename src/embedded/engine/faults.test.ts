@@ -124,6 +124,25 @@ const symptoms: Readonly<Record<string, (engine: Engine) => Promise<boolean>>> =
     const run = async (i: number) => String((await ask(engine, { sampling: { topK: 50, temperature: 5, seed: BigInt(i) } })).ids);
     return (await together(3, run)).every((ids) => ids === String(outputIds));
   },
+  'endid-or-quote-freezes-batch': async (engine) => {
+    expect(await together(3, () => ask(engine))).toHaveLength(3);
+    expect(await together(4, () => ask(engine, { endId: -1, maxTokens: 8 }))).toHaveLength(4);
+    const patience = new Promise<'hangs'>((resolve) => void setTimeout(resolve, 300, 'hangs'));
+    return (await Promise.race([together(4, () => ask(engine)), patience])) === 'hangs';
+  },
+  'serial-inflight': async (engine) => {
+    await together(3, () => ask(engine, { endId: -1, maxTokens: 20 }));
+    return engine.stats().iteration === 60;
+  },
+  'offload-assert-no-free-blocks': async (engine) => {
+    // 256 blocks of 16: what these leave behind is all there is.
+    const all = await together(9, (i) => answer(engine, makeRequest(filler(500, 7 + 2 * i), { maxTokens: 4, endId: -1 })));
+    return all.at(-1)!.error?.includes('no GPU blocks') === true;
+  },
+  'reuse-not-effective': async (engine) => {
+    for (let i = 0; i < 2; i++) await answer(engine, makeRequest(filler(70), { maxTokens: 4 }));
+    return engine.stats().blocksReused === 0;
+  },
   'temp0-wrong-output': async (engine) => String((await ask(engine, { sampling: { temperature: 0 } })).ids) !== String(outputIds),
 };
 

@@ -32,7 +32,7 @@ export interface KvCacheOptions {
   readonly tokensPerBlock: number;
   /** Keep whole blocks for later prompts with the same beginning (enable_kv_cache_reuse). */
   readonly reuse: boolean;
-  /** Faults that live here: `tokens-from-other-prompts`, `kv-reuse-first-call-differs`. */
+  /** Faults that live here: `tokens-from-other-prompts`, `kv-reuse-first-call-differs`, `reuse-not-effective`. */
   readonly faults: ReadonlySet<string>;
   /** Rounds a block's numbers to bfloat16; used by a fault only. */
   readonly roundBlock: (block: number) => void;
@@ -84,6 +84,12 @@ export class KvCache {
   blocksFor(prompt: Int32Array, maxTokens: number, beams: number): number {
     const total = this.#blocksOf(prompt, maxTokens);
     return total + (beams - 1) * (total - this.#filledBy(prompt));
+  }
+
+  /** Whether these answers find room only where kept blocks make way for them. */
+  evictsFor(prompt: Int32Array, maxTokens: number, beams: number): boolean {
+    const needed = this.blocksFor(prompt, maxTokens, beams) + this.#reserved;
+    return needed > this.#free.length && needed <= this.blocksFree;
   }
 
   /**
@@ -189,7 +195,8 @@ export class KvCache {
   /** Kept blocks at the front of the prompt. The last id is always computed: its logits are not in the cache. */
   #match(prompt: Int32Array): Node[] {
     const found: Node[] = [];
-    if (!this.#options.reuse) return found;
+    // Fault: what is kept is never looked up.
+    if (!this.#options.reuse || this.#options.faults.has('reuse-not-effective')) return found;
     const most = Math.floor((prompt.length - 1) / this.tokensPerBlock);
     while (found.length < most) {
       const node = this.#tree.get(this.#key(this.#parentOf(found.at(-1)), prompt, found.length));

@@ -119,6 +119,12 @@ export class StepScheduler implements Engine {
     if (this.#active.length === 0) return;
     this.#iteration += 1;
     const batch = this.#active.slice();
+    // Fault: the step of a full batch in which a request has an end id never ends.
+    const { faults, maxRequests } = this.#options;
+    if (faults.has('endid-or-quote-freezes-batch') && batch.length === maxRequests && batch.some(({ request }) => request.endId >= 0)) {
+      this.#stalled = true;
+      return;
+    }
     const contexts = batch.filter(inContext);
     const lines = batch.flatMap(({ decoder }) => decoder.lines);
     const contextTokens = contexts.reduce(
@@ -186,7 +192,9 @@ export class StepScheduler implements Engine {
 
   #admit(): void {
     const { cache, store, maxRequests, vocabSize, faults } = this.#options;
-    while (this.#active.length < maxRequests) {
+    // Fault: one request at a time, however many slots there are.
+    const slots = faults.has('serial-inflight') ? 1 : maxRequests;
+    while (this.#active.length < slots) {
       const [waiting] = this.#waiting;
       if (waiting === undefined) return;
       const { request } = waiting;
@@ -195,6 +203,12 @@ export class StepScheduler implements Engine {
       const maxTokens = faults.has('fixed-length-not-reached') ? Math.max(1, clipped - 1) : clipped;
       const { promptIds, beams } = request;
       const reuse = request.wantContextLogits !== true;
+      // Fault: a block that was kept is given to nobody else.
+      if (faults.has('offload-assert-no-free-blocks') && cache.evictsFor(promptIds, maxTokens, beams?.width ?? 1)) {
+        this.#waiting.shift();
+        tell(waiting.sink, { ...NO_NEWS, error: "Assertion failed: Can't get free block, no GPU blocks are left" });
+        continue;
+      }
       const kv = cache.admit(promptIds, maxTokens, { beams: beams?.width ?? 1, reuse });
       if (kv === undefined) return;
       this.#waiting.shift();

@@ -99,7 +99,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
   },
   {
     id: 'tokens-from-other-prompts',
-    class: 'isolation',
+    class: 'kv-cache',
     mechanism: 'The key of a reusable block forgets its parent: equal ids behind different beginnings share one block.',
     thread: issue(TRTLLM, 8813),
     caughtBy: ['golden'],
@@ -202,5 +202,34 @@ export const ENGINE_FAULTS: readonly Fault[] = [
     mechanism: 'Products of more than four rows at once are rounded to bfloat16: what a prompt computes, an answer does not.',
     thread: issue('sgl-project/sglang', 34159),
     caughtBy: ['logits-agree'],
+  },
+  {
+    id: 'endid-or-quote-freezes-batch',
+    class: 'load',
+    mechanism:
+      'The step of a batch that takes all slots never ends if one of its requests has an end id: it and its neighbours stand still.',
+    thread: issue(BACKEND, 114),
+    caughtBy: ['answers-at-all'],
+  },
+  {
+    id: 'serial-inflight',
+    class: 'load',
+    mechanism: 'One request at a time is admitted, however many slots there are: the others wait for its end.',
+    thread: issue(BACKEND, 442),
+    caughtBy: ['runs-beside-others'],
+  },
+  {
+    id: 'offload-assert-no-free-blocks',
+    class: 'kv-cache',
+    mechanism: 'Blocks that are kept for reuse make way for nobody: once the pool is full of them, requests fail.',
+    thread: issue(TRTLLM, 1687),
+    caughtBy: ['answers-at-all'],
+  },
+  {
+    id: 'reuse-not-effective',
+    class: 'kv-cache',
+    mechanism: 'Blocks are kept for reuse as configured, and no prompt ever looks for them.',
+    thread: issue(TRTLLM, 2462),
+    caughtBy: ['reuse-effective'],
   },
 ];

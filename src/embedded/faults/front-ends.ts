@@ -112,7 +112,7 @@ export const FRONT_END_FAULTS: readonly Fault[] = [
   },
   {
     id: 'cancel-reaches-whole-connection',
-    class: 'isolation',
+    class: 'cancellation',
     mechanism: 'Requests are kept per gRPC connection, so that the end of one stream cancels those of all others.',
     thread: issue(SERVER, 7368),
     caughtBy: ['neighbours-unchanged'],
@@ -171,5 +171,29 @@ export const FRONT_END_FAULTS: readonly Fault[] = [
     thread: 'https://github.com/NVIDIA/TensorRT-LLM/blob/v1.1.0/tensorrt_llm/serve/openai_server.py',
     profile: 'openai=trtllm-serve-1.1',
     caughtBy: ['answers-after-error'],
+  },
+  {
+    id: 'segv-grpc-low-cancel-timeout',
+    class: 'cancellation',
+    mechanism:
+      'The last response of a gRPC stream frees what its cancel would need, and a cancel or deadline in the moment before its status leaves uses it: the process dies.',
+    thread: issue(SERVER, 7368),
+    caughtBy: ['server-survives'],
+  },
+  {
+    id: 'http-close-not-seen-nonstream',
+    class: 'cancellation',
+    mechanism:
+      'Whether the client of an HTTP answer that is not streamed has gone is looked at when the answer is whole, so the engine goes on to its end. Releases whose profile has no httpCloseSeenWhileSilent do so anyway.',
+    thread: issue(SERVER, 7077),
+    profile: 'ideal',
+    caughtBy: ['cancel-frees'],
+  },
+  {
+    id: 'http-generate-stops-answering',
+    class: 'load',
+    mechanism: 'Every answer to generate keeps one of the eight workers, and none comes back: later requests wait for ever.',
+    thread: issue(SERVER, 6660),
+    caughtBy: ['answers-at-all'],
   },
 ];

@@ -105,7 +105,7 @@ export const MODEL_FAULTS: readonly Fault[] = [
   },
   {
     id: 'several-instances-one-gpu',
-    class: 'health',
+    class: 'load',
     mechanism: 'preprocessing runs on two instances in turn, and the second one has no device: every other request fails.',
     thread: issue(BACKEND, 351),
     caughtBy: ['answers-at-all'],
@@ -141,7 +141,7 @@ export const MODEL_FAULTS: readonly Fault[] = [
   },
   {
     id: 'mm-reuse-needs-hash',
-    class: 'isolation',
+    class: 'kv-cache',
     mechanism: 'A kept prompt is found by a key that leaves out its content, so a prompt of equal length gets the answer of the first.',
     thread: issue(TRTLLM, 5444),
     caughtBy: ['no-contamination', 'golden'],
@@ -180,5 +180,19 @@ export const MODEL_FAULTS: readonly Fault[] = [
     mechanism: 'The map from the inputs of tensorrt_llm_bls to those of the engine lacks temperature.',
     thread: issue(BACKEND, 523),
     caughtBy: ['accepted-means-applied', 'greedy-as-spelled'],
+  },
+  {
+    id: 'bad-schema-kills-executor',
+    class: 'load',
+    mechanism: 'A guide that the engine cannot follow ends its executor loop: all requests in flight fail with it.',
+    thread: issue(TRTLLM, 9078),
+    caughtBy: ['answers-at-all'],
+  },
+  {
+    id: 'high-concurrency-crash',
+    class: 'load',
+    mechanism: 'The queue is an array of sixteen entries, and nobody looks whether it is full: the process dies.',
+    thread: issue(BACKEND, 392),
+    caughtBy: ['server-survives'],
   },
 ];

@@ -38,6 +38,8 @@ class InferStream {
   #pending = 0;
   #halfClosed = false;
   #over = false;
+  /** Fault segv-grpc-low-cancel-timeout: between the last response and the status. */
+  #completing: NodeJS.Timeout | undefined;
 
   constructor(core: TritonCore, call: Call, handles: Set<InferHandle>, faults: ReadonlySet<string>) {
     this.#handles = handles;
@@ -146,11 +148,22 @@ class InferStream {
 
   #endWhenDone(): void {
     if (this.#over || !this.#halfClosed || this.#pending > 0 || this.#waiting.length > 0) return;
-    this.#over = true;
-    this.#call.end();
+    if (!this.#faults.has('segv-grpc-low-cancel-timeout')) {
+      this.#over = true;
+      this.#call.end();
+      return;
+    }
+    // Fault: what belongs to the request is freed with its last response; the status leaves from another thread.
+    this.#completing ??= setTimeout(() => {
+      this.#completing = undefined;
+      this.#over = true;
+      this.#call.end();
+    }, COMPLETION_MS);
   }
 
   #abandon(): void {
+    // Fault segv-grpc-low-cancel-timeout: the cancel uses what the last response freed.
+    if (this.#completing !== undefined) process.kill(process.pid, 'SIGSEGV');
     this.#over = true;
     this.#waiting.length = 0;
     const handles = [...this.#handles];
@@ -159,4 +172,6 @@ class InferStream {
   }
 }
 
+/** So long is the moment of completion under the fault segv-grpc-low-cancel-timeout. */
+const COMPLETION_MS = 25;
 const NO_PLACEMENTS: ReadRequest['placements'] = new Map();

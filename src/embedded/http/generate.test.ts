@@ -1,8 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pollUntil } from '#core/deadline/index.ts';
 import { IDEAL_PROFILE } from '#core/profile/index.ts';
+import type { ModelRequest } from '../core/index.ts';
 import { type Listening, startHttpServer } from './index.ts';
 import { type TestCore, testCore } from './test-core.ts';
 
@@ -172,37 +173,77 @@ describe('generate_stream', () => {
 });
 
 describe('a client that goes away', () => {
-  async function closeAfter(script: string, ms: number, at: Listening): Promise<void> {
-    const request = httpRequest({ host: '127.0.0.1', port: at.port, path: '/v2/models/flat/generate_stream', method: 'POST' });
+  /** Sends a request, and closes its connection once it has reached the model and so many events have come; the server has seen it then. */
+  async function closeAfter(script: string, events: number, at: Listening, core: TestCore, kind = 'generate_stream') {
+    const before = core.seen.length;
+    const request = httpRequest({ host: '127.0.0.1', port: at.port, path: `/v2/models/flat/${kind}`, method: 'POST' });
     request.on('error', () => {});
-    request.on('response', (response) => response.resume());
+    const arrived = new Promise<void>((resolve) => {
+      if (events === 0) resolve();
+      let text = '';
+      request.on('response', (response) =>
+        response
+          .on('error', () => {})
+          .on('data', (data) => {
+            text += String(data);
+            if (text.split('\n\n').length > events) resolve();
+          }),
+      );
+    });
     request.end(JSON.stringify(prompt(script)));
-    await sleep(ms);
+    await arrived;
+    const closed = new Promise<void>((resolve) => void request.once('close', resolve));
+    const reached = await until('the request to reach the model', () => core.seen[before]);
     request.destroy();
+    await closed;
+    // The end of the connection was there before these bytes.
+    await fetch(`http://127.0.0.1:${at.port}/v2/health/live`);
+    return reached;
   }
 
+  const until = <T>(what: string, look: () => T | undefined) => pollUntil({ ms: 10_000, everyMs: 2, what }, async () => look());
+  const untilCancelled = (request: ModelRequest) => until('the request to be cancelled', () => request.isCancelled() || undefined);
+
   test('is noticed when the model sends its next response', async () => {
-    await closeAfter('slow', 20, server);
-    await sleep(10);
-    expect(test_.seen.at(-1)?.isCancelled()).toBe(false);
-    await sleep(50);
-    expect(test_.seen.at(-1)?.isCancelled()).toBe(true);
+    const request = await closeAfter('gated-after-one', 1, server, test_);
+    expect(request.isCancelled()).toBe(false);
+    test_.proceed();
+    expect(await untilCancelled(request)).toBe(true);
+    test_.proceed();
   });
 
   test('is not noticed while the model is silent', async () => {
-    await closeAfter('silent', 20, server);
-    await sleep(60);
-    expect(test_.seen.at(-1)?.isCancelled()).toBe(false);
-    await sleep(80);
-    expect(test_.seen.at(-1)?.isCancelled()).toBe(true);
+    const request = await closeAfter('gated-from-start', 0, server, test_);
+    expect(request.isCancelled()).toBe(false);
+    test_.proceed();
+    expect(await untilCancelled(request)).toBe(true);
+    test_.proceed();
   });
 
   test('is noticed at once where the profile says so', async () => {
     using ideal = testCore(IDEAL_PROFILE);
     await using other = await startHttpServer({ core: ideal.core, host: '127.0.0.1', port: 0 });
-    await closeAfter('silent', 20, other);
-    await sleep(30);
-    expect(ideal.seen.at(-1)?.isCancelled()).toBe(true);
+    for (const kind of ['generate_stream', 'generate']) {
+      const request = await closeAfter('gated-from-start', 0, other, ideal, kind);
+      expect(await untilCancelled(request)).toBe(true);
+      ideal.proceed();
+      await until('the script to end', () => (ideal.ended.includes(request) ? true : undefined));
+    }
+  });
+
+  test('is noticed late where it is not streamed, by the fault http-close-not-seen-nonstream', async () => {
+    using ideal = testCore(IDEAL_PROFILE);
+    const faults = new Set(['http-close-not-seen-nonstream']);
+    await using faulty = await startHttpServer({ core: ideal.core, host: '127.0.0.1', port: 0, faults });
+    const streamed = await closeAfter('gated-from-start', 0, faulty, ideal);
+    expect(await untilCancelled(streamed)).toBe(true);
+    ideal.proceed();
+    await until('the script to end', () => (ideal.ended.includes(streamed) ? true : undefined));
+    const whole = await closeAfter('gated-from-start', 0, faulty, ideal, 'generate');
+    expect(whole.isCancelled()).toBe(false);
+    ideal.proceed();
+    expect(await untilCancelled(whole)).toBe(true);
+    ideal.proceed();
   });
 });
 
@@ -218,6 +259,23 @@ describe('faults', () => {
     expect(test_.seen.at(-1)?.inputs.has('exclude_input_in_output')).toBe(false);
     await post('generate_stream', { ...prompt('one-final'), exclude_input_in_output: true }, faulty);
     expect(test_.seen.at(-1)?.inputs.has('exclude_input_in_output')).toBe(true);
+  });
+
+  test('http-generate-stops-answering answers eight, and streams for ever', async () => {
+    const faults = new Set(['http-generate-stops-answering']);
+    await using faulty = await startHttpServer({ core: test_.core, host: '127.0.0.1', port: 0, faults });
+    for (let i = 0; i < 8; i++) expect((await post('generate', prompt('one-final'), faulty)).status).toBe(200);
+    const reached = test_.seen.length;
+    const leaving = new AbortController();
+    const ninth = fetch(`http://127.0.0.1:${faulty.port}/v2/models/flat/generate`, {
+      method: 'POST',
+      body: JSON.stringify(prompt('one-final')),
+      signal: leaving.signal,
+    });
+    expect((await post('generate_stream', prompt('one-final'), faulty)).body).toBe(event('Hello'));
+    expect(test_.seen.length).toBe(reached + 1);
+    leaving.abort();
+    await expect(ninth).rejects.toThrow('abort');
   });
 
   test('no-end-marker-in-sse closes without the last chunk', async () => {

@@ -23,7 +23,12 @@ const STATUS_OF_ANY_ERROR = 400;
 export interface GenerateContext {
   readonly core: TritonCore;
   readonly faults: ReadonlySet<string>;
+  /** Answers to generate so far; counted for a fault alone. */
+  generated: number;
 }
+
+/** What the fault http-generate-stops-answering begins with. */
+const WORKERS = 8;
 
 export async function handleGenerate(
   context: GenerateContext,
@@ -33,6 +38,8 @@ export async function handleGenerate(
   streaming: boolean,
 ): Promise<void> {
   if (!allow(exchange, ['POST'], JSON_TYPE)) return;
+  // Fault http-generate-stops-answering: no worker is left.
+  if (!streaming && context.faults.has('http-generate-stops-answering') && context.generated++ >= WORKERS) return;
   await answering(exchange, JSON_TYPE, () => {
     const { core } = context;
     const { inputs } = core.modelMetadata(model, version);
@@ -48,7 +55,9 @@ export async function handleGenerate(
     );
     const answer = new GenerateAnswer(exchange, streaming, context.faults);
     const handle = core.infer(request, (response, final) => answer.take(response, final), 'http-generate');
-    answer.started(handle, core.profile.core.httpCloseSeenWhileSilent.value);
+    // Fault http-close-not-seen-nonstream: the connection is looked at when there is something to write.
+    const blind = !streaming && context.faults.has('http-close-not-seen-nonstream');
+    answer.started(handle, core.profile.core.httpCloseSeenWhileSilent.value && !blind);
   });
 }
 

@@ -1,11 +1,12 @@
 /** POST …/infer. Source: HandleInfer and InferRequestClass, src/http_server.cc (2.51). */
 import { CoreError, type CoreInferResponse, type TritonCore } from '../core/types.ts';
 import { compress, decompress, requestCoding, responseCoding, UNKNOWN_CODING } from './compression.ts';
+import type { GenerateContext } from './generate.ts';
 import { allow, DEFAULT_TYPE, type Exchange, JSON_TYPE, reply, replyError } from './exchange.ts';
 import { type InferBody, inferBody, inferenceHeaderLength, rawInferBody } from './infer-request.ts';
 import { inferAnswer, type InferAnswer } from './infer-response.ts';
 
-export function handleInfer(core: TritonCore, exchange: Exchange, model: string, version: string): void {
+export function handleInfer({ core, faults }: GenerateContext, exchange: Exchange, model: string, version: string): void {
   if (!allow(exchange, ['POST'])) return;
   const { headers } = exchange.request;
   let body: Buffer;
@@ -29,7 +30,8 @@ export function handleInfer(core: TritonCore, exchange: Exchange, model: string,
     const answer = new UnaryAnswer(core, exchange, asked);
     const handle = core.infer(asked.request, (response, final) => answer.take(response, final), 'http-infer');
     // A closed connection is seen only when the one response is there, and then it is too late to cancel.
-    if (core.profile.core.httpCloseSeenWhileSilent.value) {
+    // Fault http-close-not-seen-nonstream: whatever the release.
+    if (core.profile.core.httpCloseSeenWhileSilent.value && !faults.has('http-close-not-seen-nonstream')) {
       exchange.response.once('close', () => {
         if (!exchange.response.writableFinished) handle.cancel();
       });

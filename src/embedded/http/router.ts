@@ -38,7 +38,7 @@ async function routeModel(context: GenerateContext, exchange: Exchange, model: s
   const { core } = context;
   switch (kind) {
     case 'infer':
-      return handleInfer(core, exchange, model, version);
+      return handleInfer(context, exchange, model, version);
     case 'generate':
     case 'generate_stream':
       return handleGenerate(context, exchange, model, version, kind === 'generate_stream');

@@ -19,7 +19,7 @@ const DEADLY_FORM_BYTES = 4 * 1024 * 1024;
 
 /** Errors: `listen-failed`. */
 export function startHttpServer(options: HttpServerOptions): Promise<Listening> {
-  const context = { core: options.core, faults: options.faults ?? new Set<string>() };
+  const context = { core: options.core, faults: options.faults ?? new Set<string>(), generated: 0 };
   return listen(options, async (request, response) => {
     const exchange = await received(request, response);
     if (exchange === undefined) return;

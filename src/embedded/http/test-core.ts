@@ -16,7 +16,9 @@ export type Step =
   | { readonly error: string; readonly final?: boolean; readonly code?: 'INTERNAL' }
   /** The flag-only end. */
   | { readonly end: true }
-  | { readonly waitMs: number };
+  | { readonly waitMs: number }
+  /** Waits for the test to say `proceed`. */
+  | { readonly gate: true };
 
 /** Named as the tests speak of them. Endings as in docs/observed.md#triton-2-51. */
 export const SCRIPTS: Readonly<Record<string, readonly Step[]>> = {
@@ -41,6 +43,8 @@ export const SCRIPTS: Readonly<Record<string, readonly Step[]>> = {
     { waitMs: 40 },
     { text: 'E', final: true },
   ],
+  'gated-after-one': [{ text: 'A' }, { gate: true }, { text: 'B' }, { gate: true }, { text: 'C', final: true }],
+  'gated-from-start': [{ gate: true }, { text: 'A' }, { gate: true }, { text: 'B', final: true }],
   silent: [{ waitMs: 120 }, { text: 'A' }, { waitMs: 40 }, { text: 'B', final: true }],
   /** More than a socket holds. */
   flood: [...Array.from({ length: 4000 }, (_, i) => ({ text: `${i},`.padEnd(100) })), { text: '', final: true }],
@@ -143,6 +147,8 @@ export interface TestCore extends Disposable {
   readonly seen: ModelRequest[];
   /** Those of `flat` that its script has been played for to the end, cancelled or not. */
   readonly ended: ModelRequest[];
+  /** Opens the gate at which scripts stand, or the next one. */
+  proceed(): void;
   /** Puts a model that cannot start into the repository. */
   addBroken(): void;
 }
@@ -156,19 +162,37 @@ export function testCore(profile: ReleaseProfile = DEFAULT_PROFILE, more = ''): 
   }
   const seen: ModelRequest[] = [];
   const ended: ModelRequest[] = [];
+  let gate = Promise.withResolvers<void>();
+  const passGate = async (): Promise<void> => {
+    await gate.promise;
+    gate = Promise.withResolvers<void>();
+  };
   const factory = (config: ModelConfig) => () => {
     if (config.name === 'broken') throw new Error('Internal: RuntimeError: no such thing');
-    return scripted(config, seen, ended);
+    return scripted(config, { seen, ended, passGate });
   };
   const core = createTritonCore({ repository, profile, faults: new Set(), factory });
   const addBroken = () => {
     mkdirSync(join(repository, 'broken', '1'), { recursive: true });
     writeFileSync(join(repository, 'broken', 'config.pbtxt'), HALF.replace('half', 'broken'));
   };
-  return { core, seen, ended, addBroken, [Symbol.dispose]: () => rmSync(repository, { recursive: true, force: true }) };
+  return {
+    core,
+    seen,
+    ended,
+    proceed: () => gate.resolve(),
+    addBroken,
+    [Symbol.dispose]: () => rmSync(repository, { recursive: true, force: true }),
+  };
 }
 
-function scripted(config: ModelConfig, seen: ModelRequest[], ended: ModelRequest[]): Model {
+interface Stage {
+  readonly seen: ModelRequest[];
+  readonly ended: ModelRequest[];
+  readonly passGate: () => Promise<void>;
+}
+
+function scripted(config: ModelConfig, { seen, ended, passGate }: Stage): Model {
   return {
     execute(request, sender) {
       seen.push(request);
@@ -180,16 +204,17 @@ function scripted(config: ModelConfig, seen: ModelRequest[], ended: ModelRequest
       const prompt = Buffer.from(first ?? new Uint8Array(0)).toString('utf8');
       const name = Object.keys(SCRIPTS).findLast((key) => prompt.includes(key)) ?? 'one-final';
       if (name === 'raise') throw new Error('scripted raise in execute');
-      setImmediate(() => void play(SCRIPTS[name] ?? [], request, sender).then(() => ended.push(request)));
+      setImmediate(() => void play(SCRIPTS[name] ?? [], request, sender, passGate).then(() => ended.push(request)));
     },
   };
 }
 
-async function play(steps: readonly Step[], request: ModelRequest, sender: ResponseSender): Promise<void> {
+async function play(steps: readonly Step[], request: ModelRequest, sender: ResponseSender, passGate: Stage['passGate']): Promise<void> {
   const counts = request.inputs.has('return_num_output_tokens')
     ? [int32Tensor('num_input_tokens', [1, 1], [7]), int32Tensor('num_output_tokens', [1, 1], [1])]
     : [];
   for (const step of steps) {
+    if ('gate' in step) await passGate();
     if ('waitMs' in step) await new Promise((resolve) => setTimeout(resolve, step.waitMs));
     if (request.isCancelled()) return sender.close();
     if ('end' in step) sender.close();

@@ -49,6 +49,10 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
   /** Engine requests by client id; a newer request of the same id takes the place of the older. */
   const running = new Map<string, Set<EngineHandle>>();
   let lastRequestId = 0;
+  /** Ends what is in flight with an error; filled for a fault alone. */
+  const inFlight = new Set<(text: string) => void>();
+  const guideKills = faults.has('bad-schema-kills-executor');
+  const queueOverflows = faults.has('high-concurrency-crash');
 
   // Fault mm-reuse-needs-hash: prompts are kept under a key that leaves out what they hold.
   const promptsByLength = faults.has('mm-reuse-needs-hash') ? new Map<number, Int32Array>() : undefined;
@@ -105,15 +109,28 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
     const impossible = refusalOf(request, limits);
     if (impossible !== undefined) {
       sender.sendError('INTERNAL', executorError(firstId, impossible), true);
+      // Fault bad-schema-kills-executor: the loop ends, and all that it ran with it.
+      if (guideKills && optional(request, 'guided_decoding_guide_type') !== undefined) for (const kill of inFlight) kill(impossible);
       return;
     }
+    // Fault high-concurrency-crash: the queue is written past its end.
+    if (queueOverflows && engine.stats().waiting >= QUEUE_ENTRIES) process.kill(process.pid, 'SIGSEGV');
     const handles = new Set<EngineHandle>();
     if (request.id !== '') running.set(request.id, handles);
     const parts = partsOf(request, reading);
     let open = parts.length;
+    let killed = false;
+    const kill = (text: string): void => {
+      killed = true;
+      inFlight.delete(kill);
+      for (const handle of handles) handle.cancel();
+      sender.sendError('INTERNAL', executorError(firstId, text), true);
+    };
+    if (guideKills) inFlight.add(kill);
     const closed = (): boolean => {
       open--;
       if (open === 0 && running.get(request.id) === handles) running.delete(request.id);
+      if (open === 0) inFlight.delete(kill);
       return open === 0;
     };
     for (const [index, { row, sequence }] of parts.entries()) {
@@ -124,6 +141,10 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
       let sent = 0;
       handles.add(
         engine.submit(engineRequest, (step: EngineStep) => {
+          if (killed) {
+            if (step.finish !== undefined || step.error !== undefined) closed();
+            return;
+          }
           if (step.error !== undefined) {
             sender.sendError('INTERNAL', executorError(firstId + row, step.error), closed());
             return;
@@ -159,6 +180,9 @@ export function tensorrtLlm(setup: ModelSetup, options: TensorRtLlmOptions): Mod
       faults.has('metrics-missing-python-backend') ? '' : trtllmMetricsText(config.name, version, frozenStats ?? engine.stats()),
   };
 }
+
+/** What the fault high-concurrency-crash has room for. */
+const QUEUE_ENTRIES = 16;
 
 function executorError(requestId: number, text: string): string {
   return `Executor failed process requestId ${requestId} due to the following error: ${text}`;
