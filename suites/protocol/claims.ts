@@ -4,7 +4,7 @@ import type { Lab } from '#checks/lab/lab.ts';
 import { decodeBytesElements, fp32Values, int32Values } from '#wire/protocol/tensors.ts';
 import { NOT_DECOUPLED } from '#checks/lab/outcome.ts';
 import { matches, show } from './expectations.ts';
-import { BLS_HTTP, BLS_STREAMS, UNARY_HTTP, UNARY_RPCS, UNARY_STREAMS } from './bls-tables.ts';
+import { BLS_HTTP, BLS_STREAMS, UNARY_HTTP, UNARY_OPENAI, UNARY_RPCS, UNARY_STREAMS } from './bls-tables.ts';
 import {
   INFER_ERRORS,
   POSTPROCESSING,
@@ -21,6 +21,7 @@ import { OPENAI } from './openai-tables.ts';
 import { TRTLLM_SERVE } from './trtllm-serve-tables.ts';
 import { POSTPROCESSING_SPM, PREPROCESSING_SPM } from './spm-tables.ts';
 import { tableClaim } from './table-claim.ts';
+import { unaryCancel } from './unary-cancel.ts';
 import { PlainGrpc, http, inferMessage } from './wire.ts';
 
 async function rpc(c: RpcCase, lab: Lab): Promise<string | undefined> {
@@ -67,7 +68,8 @@ async function stream(c: StreamCase, lab: Lab): Promise<string | undefined> {
 async function exchange(c: HttpCase, lab: Lab, address = lab.parts.endpoints.http): Promise<string | undefined> {
   const reply = await http(address, c);
   if (reply.status !== c.status) return `expected HTTP ${c.status}, got ${reply.status} ${show(reply.text)}`;
-  if (!reply.complete) return 'the body ended before its framing said so';
+  if (!reply.complete && c.cut !== true) return 'the body ended before its framing said so';
+  if (reply.complete && c.cut === true) return 'the body came to its end, expected a cut';
   if (c.type !== undefined && !matches(reply.type, c.type)) return `expected content type ${show(c.type)}, got ${show(reply.type)}`;
   if (c.header !== undefined && !matches(reply.headers, c.header))
     return `expected the headers ${show(c.header)}, got ${show(reply.headers)}`;
@@ -112,6 +114,9 @@ const needsStock = (lab: Lab): string | undefined => needsModels(lab) ?? needsSt
 
 /** Both models with a BLS in them are asked, each by its name. */
 const noBls = (lab: Lab): string | undefined => lab.parts.notServed.get('bls') ?? lab.parts.notServed.get('bls-accumulate');
+
+const noFrontEnd = (lab: Lab): string | undefined =>
+  lab.parts.endpoints.openai === undefined ? 'the target has no OpenAI front end' : undefined;
 
 export const CLAIMS: readonly Claim[] = [
   tableClaim({
@@ -202,7 +207,7 @@ export const CLAIMS: readonly Claim[] = [
     id: 'openai-front-end',
     statement: 'The OpenAI front end answers, and refuses, as the observed release does.',
     cases: [...OPENAI.map(ofNvidia), ...TRTLLM_SERVE].map(marked),
-    unless: (lab) => (lab.parts.endpoints.openai === undefined ? 'the target has no OpenAI front end' : undefined),
+    unless: noFrontEnd,
     check: (c, lab) => exchange(c, lab, new URL(lab.parts.endpoints.openai ?? '').host),
   }),
 ];
@@ -227,4 +232,12 @@ export const UNARY_CLAIMS: readonly Claim[] = [
     cases: UNARY_HTTP,
     check: (c, lab) => exchange(c, lab),
   }),
+  tableClaim({
+    id: 'unary-openai',
+    statement: 'Without the decoupled policy the OpenAI front end answers whole, and a stream is cut where the engine refuses it.',
+    cases: UNARY_OPENAI.map(ofNvidia),
+    unless: noFrontEnd,
+    check: (c, lab) => exchange(c, lab, new URL(lab.parts.endpoints.openai ?? '').host),
+  }),
+  unaryCancel,
 ];

@@ -11,6 +11,8 @@ export interface HttpCase extends HttpCall, TableRow {
   /** Expected text of the whole body. */
   readonly text?: unknown;
   readonly type?: unknown;
+  /** The connection ends before the body does. */
+  readonly cut?: true;
   /** Headers that the reply must have, by their lower-case names. */
   readonly header?: Readonly<Record<string, unknown>>;
 }

@@ -62,15 +62,16 @@ export class PlainGrpc implements Disposable {
     });
   }
 
-  call(rpc: string, body: unknown, deadlineMs = 10_000): Promise<RpcReply> {
+  call(rpc: string, body: unknown, deadlineMs = 10_000, signal?: AbortSignal): Promise<RpcReply> {
     const { promise, resolve } = Promise.withResolvers<RpcReply>();
-    this.#client[rpc](body, { deadline: wallClockMs() + deadlineMs }, (error: ServiceError | null, reply: unknown) => {
+    const call = this.#client[rpc](body, { deadline: wallClockMs() + deadlineMs }, (error: ServiceError | null, reply: unknown) => {
       resolve(
         error === null
           ? { code: 'OK', details: '', body: reply }
           : { code: status[error.code] as string, details: error.details, body: undefined },
       );
     });
+    signal?.addEventListener('abort', () => call.cancel(), { once: true });
     return promise;
   }
 
@@ -166,6 +167,8 @@ export interface HttpCall {
   readonly body?: string | Uint8Array | object;
   readonly headers?: Readonly<Record<string, string>>;
   readonly deadlineMs?: number;
+  /** Closes the connection. */
+  readonly signal?: AbortSignal;
 }
 
 /** One exchange on a connection of its own. Rejects only when no reply came at all. */
@@ -185,6 +188,7 @@ export function http(address: string, call: HttpCall): Promise<HttpReply> {
       ...call.headers,
     },
     timeout: call.deadlineMs ?? 10_000,
+    ...(call.signal === undefined ? {} : { signal: call.signal }),
   });
   out.on('timeout', () => out.destroy(new Error(`no reply to ${call.path} within ${call.deadlineMs ?? 10_000} ms`)));
   out.on('error', reject);

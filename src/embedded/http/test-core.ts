@@ -153,10 +153,17 @@ export interface TestCore extends Disposable {
   addBroken(): void;
 }
 
-/** @param more optional inputs that `flat` has besides: pbtxt, each behind a comma */
-export function testCore(profile: ReleaseProfile = DEFAULT_PROFILE, more = ''): TestCore {
+/**
+ * @param more optional inputs that `flat` has besides: pbtxt, each behind a comma
+ * @param decoupled whether `flat` has the decoupled transaction policy
+ */
+export function testCore(profile: ReleaseProfile = DEFAULT_PROFILE, more = '', decoupled = true): TestCore {
   const repository = mkdtempSync(join(tmpdir(), 'lockstep-http-'));
-  for (const [name, config] of Object.entries({ flat: FLAT.replace('MORE', more), echo: ECHO, half: HALF })) {
+  for (const [name, config] of Object.entries({
+    flat: FLAT.replace('MORE', more).replace('decoupled: true', `decoupled: ${decoupled}`),
+    echo: ECHO,
+    half: HALF,
+  })) {
     mkdirSync(join(repository, name, '1'), { recursive: true });
     writeFileSync(join(repository, name, 'config.pbtxt'), config);
   }

@@ -463,6 +463,32 @@ describe('the official client', () => {
   });
 });
 
+test('in front of a model that is not decoupled a stream is one event with the whole text', async () => {
+  using whole = testCore(undefined, '', false);
+  await using other = await startOpenAiServer({ core: whole.core, tokenizer, host: '127.0.0.1', port: 0 });
+  const event = (choice: string, object: string) =>
+    `data: {"id":"ID","choices":[${choice}],"created":T,"model":"flat","system_fingerprint":null,"object":"${object}","usage":null}\n\n`;
+  const text = await post('/v1/completions', completion('one-final', { stream: true }), other);
+  expect({ ...text, body: masked(text.body) }).toEqual({
+    status: 200,
+    body: `${event('{"finish_reason":"stop","index":0,"logprobs":null,"text":"Hello"}', 'text_completion')}data: [DONE]\n\n`,
+  });
+  const said = await post('/v1/chat/completions', chat('one-final', { stream: true }), other);
+  expect(masked(said.body)).toBe(
+    [
+      event(
+        '{"delta":{"content":"","function_call":null,"role":"assistant"},"logprobs":null,"finish_reason":null,"index":0}',
+        'chat.completion.chunk',
+      ),
+      event(
+        '{"delta":{"content":"Hello","function_call":null,"role":null},"logprobs":null,"finish_reason":"stop","index":0}',
+        'chat.completion.chunk',
+      ),
+      'data: [DONE]\n\n',
+    ].join(''),
+  );
+});
+
 describe('the ideal profile', () => {
   test('drops the BOS text, excludes the prompt, says length', async () => {
     using ideal = testCore(IDEAL_PROFILE);
