@@ -80,7 +80,8 @@ export class Registry {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
     entry.wanted = false;
-    this.#retire(entry, 'unloaded');
+    // Of a model that is not served the reason stays what it was.
+    if (entry.versions.size > 0) this.#retire(entry, 'unloaded');
     this.#followSteps();
   }
 
@@ -132,6 +133,13 @@ export class Registry {
       }
     }
     return out;
+  }
+
+  /** Whether every model that was ever loaded is served, or was unloaded and has let go of its last request (observed on 2.51). */
+  ready(): boolean {
+    return [...this.#entries.values()].every(
+      ({ versions, leaving, reason }) => versions.size > 0 || (reason === 'unloaded' && [...leaving].every((m) => m.inFlight === 0)),
+    );
   }
 
   /** For the end of the server: nothing serves any more, what runs may end. */

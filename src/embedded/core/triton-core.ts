@@ -107,7 +107,7 @@ export function createTritonCore(options: CoreOptions): TritonCore {
   return {
     profile: options.profile,
     live: () => true,
-    ready: () => !exiting,
+    ready: () => !exiting && registry.ready(),
     modelReady: (name, version) => {
       const wanted = parseVersion(version);
       return registry.versionsOf(name).some((m) => wanted === -1 || Number(m.version) === wanted);
