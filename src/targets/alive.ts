@@ -7,16 +7,23 @@ import type { Health, ProcessRef } from './types.ts';
  * stub (docs/observed.md#triton-2-51), so the replies prove nothing.
  */
 export async function healthOf(processes: readonly ProcessRef[]): Promise<Health> {
-  const dead = processes.filter((p) => !isAlive(p));
-  if (dead.length === 0) return { alive: true, detail: '' };
   const witness = processes.find((p) => p.lastWords !== undefined);
+  const early = witness?.lastWords === undefined ? undefined : await readLastWords(witness.lastWords, false);
+  // A container whose engine went away may run on and is lost all the same: its end is told by what is written.
+  const dead = processes.filter((p) => !isAlive(p) || (p === witness && early?.ended !== undefined));
+  if (dead.length === 0) return { alive: true, detail: '' };
   const words = witness?.lastWords === undefined ? undefined : await readLastWords(witness.lastWords, dead.includes(witness));
-  const ends = dead.map((p) => `${p.name} (process ${p.pid}) ${(p === witness ? words?.ended : undefined) ?? 'is dead'}`);
+  const ends = dead.map((p) => [nameOf(p), (p === witness ? words?.ended : undefined) ?? 'is dead'].join(' '));
   return { alive: false, detail: [ends.join('; '), words?.log ?? ''].filter((line) => line !== '').join('\n') };
+}
+
+function nameOf({ name, pid }: ProcessRef): string {
+  return pid === undefined ? name : `${name} (process ${pid})`;
 }
 
 /** A zombie still has a pid, but nothing runs in it; and a pid can be another's by now, hence the start time. */
 function isAlive({ pid, startTicks }: ProcessRef): boolean {
+  if (pid === undefined) return true;
   if (startTicks !== undefined) return isLiving({ pid, startTicks });
   try {
     process.kill(pid, 0);

@@ -15,7 +15,7 @@ export type { Endpoints, Health, ProcessRef, Target, TargetKind } from './types.
 
 export type TargetConfig = Pick<
   RunConfig,
-  'target' | 'grpc' | 'http' | 'metrics' | 'openai' | 'profile' | 'faults' | 'checkpoint' | 'triton'
+  'target' | 'grpc' | 'http' | 'metrics' | 'openai' | 'profile' | 'faults' | 'checkpoint' | 'triton' | 'docker' | 'tokenizer'
 >;
 
 /**
@@ -28,6 +28,7 @@ export async function startTarget(config: TargetConfig, options: { readonly sign
   const { checkpoint = TINY_CHECKPOINT, profile, faults, triton } = config;
   const repository = modelRepository(checkpoint);
   if (config.target === 'process') return startProcessTarget(repository, triton, options.signal);
+  if (config.target === 'docker') return startDockerTarget(config, repository, options.signal);
   return startEmbeddedTarget({
     server: { ...EMBEDDED_DEFAULTS, profile, faults, checkpoint, repository },
     signal: options.signal,
@@ -65,6 +66,16 @@ async function startProcessTarget(repository: string, triton: string | undefined
     releaseIfGone();
     throw thrown;
   }
+}
+
+async function startDockerTarget(config: TargetConfig, repository: string, signal: AbortSignal | undefined): Promise<Target> {
+  const { connectEngine, cpuImage, startDockerServer } = await import('./docker/index.ts');
+  const { docker, triton, tokenizer } = config;
+  if (docker === undefined) throw new LockstepError('internal', 'target docker has no settings');
+  const notice = (line: string) => void process.stderr.write(`docker: ${line}\n`);
+  const image = docker.image ?? (await cpuImage(await connectEngine(process.env, signal), { triton, notice, signal }));
+  const settings = { ...docker, image, repository, ...(docker.frontend === 'openai' ? { tokenizer } : {}) };
+  return startDockerServer({ settings, env: process.env, notice, signal });
 }
 
 function endpointsOf(config: TargetConfig): Target['endpoints'] {

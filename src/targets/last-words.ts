@@ -23,33 +23,39 @@ const SETTLE_MS = 50;
 /** Between a death and its note lie an exit event and the settling above. */
 const WAIT_MS = 500;
 
-/** Writes when the child ends and, with `always`, after each burst of output: for servers that outlive their own parts. */
-export function keepLastWords(
-  child: ChildProcess,
-  of: { readonly path: string; readonly log: LogRing; readonly ended: () => string | undefined; readonly always: boolean },
-): Writer {
+/** The file, written soon after each call of `changed`: output comes in bursts. */
+export function lastWordsFile(path: string, words: () => LastWords): Writer & { changed(): void } {
   let timer: NodeJS.Timeout | undefined;
   let removed = false;
   const write = () => {
     timer = undefined;
     if (removed) return;
     try {
-      writeFileAtomic(of.path, JSON.stringify({ ended: of.ended(), log: of.log.tail() } satisfies LastWords));
+      writeFileAtomic(path, JSON.stringify(words()));
     } catch {
       // A full disk must not end the run: then a death has no cause.
     }
   };
-  const soon = () => void (timer ??= setTimeout(write, SETTLE_MS).unref());
-  child.once('exit', soon);
-  if (of.always) for (const stream of [child.stdout, child.stderr]) stream?.on('data', soon);
   return {
-    path: of.path,
+    path,
+    changed: () => void (timer ??= setTimeout(write, SETTLE_MS).unref()),
     remove: () => {
       removed = true;
       clearTimeout(timer);
-      rmSync(of.path, { force: true });
+      rmSync(path, { force: true });
     },
   };
+}
+
+/** Writes when the child ends and, with `always`, after each burst of output: for servers that outlive their own parts. */
+export function keepLastWords(
+  child: ChildProcess,
+  of: { readonly path: string; readonly log: LogRing; readonly ended: () => string | undefined; readonly always: boolean },
+): Writer {
+  const file = lastWordsFile(of.path, () => ({ ended: of.ended(), log: of.log.tail() }));
+  child.once('exit', () => file.changed());
+  if (of.always) for (const stream of [child.stdout, child.stderr]) stream?.on('data', () => file.changed());
+  return file;
 }
 
 /** Of a process that is dead, its end is waited for, but not for long; undefined when nothing was written. */

@@ -1,5 +1,5 @@
 /** A server under test and how it came to run. */
-export type TargetKind = 'embedded' | 'process' | 'external';
+export type TargetKind = 'embedded' | 'process' | 'docker' | 'external';
 
 export interface Endpoints {
   /** host:port */
@@ -23,7 +23,8 @@ export interface Health {
 /** A process of the target, so that whoever cannot hold the target itself can still look whether it lives. */
 export interface ProcessRef {
   readonly name: string;
-  readonly pid: number;
+  /** Undefined where it cannot be seen from here: a container whose engine runs in a machine of its own. Then `lastWords` alone tells. */
+  readonly pid: number | undefined;
   /** Start time in clock ticks since boot: with the pid it names a process for good. Undefined where there is no /proc. */
   readonly startTicks: number | undefined;
   /** File with its end and its last log lines, kept by the process that started it (last-words.ts). */

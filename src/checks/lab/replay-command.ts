@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { TINY_CHECKPOINT, type RunConfig } from '#core/config/index.ts';
+import { type DockerConfig, type RunConfig, TINY_CHECKPOINT } from '#core/config/index.ts';
 
 /** The command that repeats a claim of this run from the same working directory; the caller adds the claim's id. */
 export function replayCommand(config: RunConfig): string {
@@ -12,12 +12,26 @@ export function replayCommand(config: RunConfig): string {
   if (config.checkpoint !== undefined && config.checkpoint !== TINY_CHECKPOINT) add('checkpoint', config.checkpoint);
   if (config.tokenizer !== config.checkpoint) add('tokenizer', config.tokenizer);
   if (config.goldens !== resolve('goldens')) add('goldens', config.goldens);
+  if (config.docker !== undefined) addDocker(config.docker, add, words);
   if (config.policy !== (external ? 'margins' : 'exact')) add('policy', config.policy);
   if (config.profile !== 'default') add('profile', config.profile);
   if (config.dangerous) words.push('--dangerous');
   for (const fault of config.faults) add('fault', fault);
   add('seed', String(config.seed));
   return words.join(' ');
+}
+
+/** Of the environment the names alone: whoever repeats it has the values. */
+function addDocker(docker: DockerConfig, add: (flag: string, value: string) => void, words: string[]): void {
+  const { image, allowFloatingTag, engineDir, gpus, shmSize, ulimits, env, user, network, serverArgs, frontend } = docker;
+  for (const [flag, value] of Object.entries({ image, 'engine-dir': engineDir, gpus, user, network }))
+    if (value !== undefined) add(flag, value);
+  if (allowFloatingTag) words.push('--allow-floating-tag');
+  if (shmSize !== '1g') add('shm-size', shmSize);
+  for (const one of ulimits) add('ulimit', one);
+  for (const one of env) add('env', one.split('=', 1)[0]!);
+  for (const one of serverArgs) add('server-arg', /restricted/.test(one) ? `${one.split('=', 1)[0]!}=…` : one);
+  if (frontend !== 'kserve') add('frontend', frontend);
 }
 
 /** One word for a POSIX shell. */

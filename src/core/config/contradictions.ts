@@ -6,14 +6,53 @@ import type { Layer } from './layers.ts';
 import { strength } from './layers.ts';
 
 const ENDPOINTS: readonly FieldName[] = ['grpc', 'http', 'metrics', 'openai'];
+/** What a container is started with. */
+const DOCKER: readonly FieldName[] = [
+  'image',
+  'allowFloatingTag',
+  'engineDir',
+  'gpus',
+  'shmSize',
+  'ulimit',
+  'env',
+  'user',
+  'network',
+  'serverArg',
+  'frontend',
+  'detach',
+];
 
 /**
  * Errors: `flags-contradict`. An endpoint, fault or checkpoint from a weaker source than the target is not meant for this run (a
  * config file names the GPU host, a flag asks for the embedded server), so it contradicts nothing: see `withoutUnused`.
  */
 export function refuseContradictions(command: CommandName, settings: Settings, given: Layer): void {
-  if (command === 'serve') return;
   const { target } = settings;
+  const meant = (name: FieldName) => {
+    const one = given.get(name);
+    return one !== undefined && strength(one) >= strength(given.get('target')) ? one : undefined;
+  };
+  const forDocker = target === 'docker' ? undefined : DOCKER.map(meant).find((one) => one !== undefined);
+  if (forDocker !== undefined) {
+    throw new LockstepError('flags-contradict', `${forDocker.name} is for a container, and the target is ${target}`, {
+      hint: 'Add --target docker, or leave it out.',
+    });
+  }
+  if (settings.image !== undefined && meant('triton') !== undefined) {
+    throw new LockstepError(
+      'flags-contradict',
+      `${meant('triton')!.name} names the release of the CPU image, and ${given.get('image')!.name} another image`,
+      {
+        hint: 'Leave one of them out.',
+      },
+    );
+  }
+  if (command === 'serve') {
+    if (target === 'embedded' || target === 'docker') return;
+    throw new LockstepError('flags-contradict', `serve starts the embedded server or a container, not target ${target}`, {
+      hint: 'Leave --target out, or use --target docker.',
+    });
+  }
   if (target === 'external') {
     const checkpoint = given.get('checkpoint');
     if (checkpoint !== undefined && strength(checkpoint) >= strength(given.get('target'))) {
@@ -46,9 +85,9 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
     }
   }
   const triton = given.get('triton');
-  if (target !== 'process' && triton !== undefined && strength(triton) >= strength(given.get('target'))) {
-    throw new LockstepError('flags-contradict', `${triton.name} says which server target process starts, and the target is ${target}`, {
-      hint: 'Add --target process, or leave it out.',
+  if (target !== 'process' && target !== 'docker' && triton !== undefined && strength(triton) >= strength(given.get('target'))) {
+    throw new LockstepError('flags-contradict', `${triton.name} says which tritonserver is started, and the target is ${target}`, {
+      hint: 'Add --target process or --target docker, or leave it out.',
     });
   }
   const fault = given.get('fault');

@@ -14,6 +14,8 @@ export interface FieldOptions {
   readonly commands: readonly CommandName[];
   /** Shown in help in place of the schema's own default. */
   readonly defaultText?: string;
+  /** Values may hold secrets: no message shows one. */
+  readonly secret?: true;
 }
 
 export interface Field<S extends z.ZodType = z.ZodType> extends FieldOptions {

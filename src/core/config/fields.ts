@@ -20,11 +20,11 @@ const ADDRESS = 'host:port without http://, such as 127.0.0.1:8001';
 const PORT = 'a port from 0 to 65535';
 
 export const FIELDS = {
-  target: field(z.enum(['embedded', 'process', 'external']).default('embedded'), {
+  target: field(z.enum(['embedded', 'process', 'docker', 'external']).default('embedded'), {
     value: 'KIND',
-    expected: 'embedded, process or external',
-    help: 'which server is under test: the embedded Triton, a tritonserver binary started on this host, or one that already runs',
-    commands: ['check', 'goldens', 'doctor'],
+    expected: 'embedded, process, docker or external',
+    help: 'which server is under test: the embedded Triton, a tritonserver binary or container started on this host, or one that already runs',
+    commands: ['check', 'serve', 'goldens', 'doctor'],
   }),
   grpc: field(hostPort(), {
     value: 'HOST:PORT',
@@ -61,7 +61,7 @@ export const FIELDS = {
     expected: 'a folder with tokenizer.json',
     help: 'folder of the tokenizer that the served checkpoint was made with',
     defaultText: "the checkpoint's own; none for external",
-    commands: ['check', 'goldens', 'doctor'],
+    commands: ['check', 'serve', 'goldens', 'doctor'],
   }),
   goldens: field(folder().optional(), {
     value: 'DIR',
@@ -192,9 +192,114 @@ export const FIELDS = {
   triton: field(z.string().min(1).optional(), {
     value: 'VERSION|PATH',
     expected: 'a release such as 2.47, or the path of a tritonserver program',
-    help: 'which tritonserver target process starts: a release, laid out from PyPI, or a program of this host',
+    help: 'which tritonserver target process starts: a release, laid out from PyPI, or a program of this host; for target docker, the release of the CPU image',
     defaultText: 'the newest release of docker/triton/tritonserver.json',
-    commands: ['check', 'goldens'],
+    commands: ['check', 'serve', 'goldens'],
+  }),
+  image: field(z.string().min(1).optional(), {
+    value: 'IMAGE',
+    expected: 'name@sha256:…, or the id of a local image',
+    help: 'image that target docker starts, pinned by digest or id; pulled when it is missing',
+    defaultText: "the project's own CPU image of --triton, built where it is missing",
+    commands: ['check', 'serve', 'goldens'],
+  }),
+  allowFloatingTag: field(z.boolean().default(false), {
+    expected: 'true or false',
+    help: 'let --image be a tag, which may name another image tomorrow',
+    commands: ['check', 'serve', 'goldens'],
+  }),
+  engineDir: field(folder().optional(), {
+    value: 'DIR',
+    expected: 'a folder with rank0.engine and config.json',
+    help: 'engine folder of trtllm-build, mounted read-only where gpt_model_path of the repository names it (/engine where nothing does)',
+    defaultText: 'none',
+    commands: ['check', 'serve', 'goldens'],
+  }),
+  gpus: field(
+    z
+      .string()
+      .regex(/^(all|none|\w[\w-]*(,\w[\w-]*)*)$/)
+      .optional(),
+    {
+      value: 'GPUS',
+      expected: 'all, none, or indices or UUIDs separated by commas',
+      help: 'GPUs of the container, as nvidia-smi -L names them',
+      defaultText: 'all where the engine has the NVIDIA runtime, none elsewhere',
+      commands: ['check', 'serve', 'goldens'],
+    },
+  ),
+  shmSize: field(
+    z
+      .string()
+      .regex(/^\d+[bkmg]?$/i)
+      .default('1g'),
+    {
+      value: 'SIZE',
+      expected: 'a size such as 1g',
+      help: 'shared memory of the container; Python models talk through it',
+      commands: ['check', 'serve', 'goldens'],
+    },
+  ),
+  ulimit: field(z.array(z.string().regex(/^[a-z]+=-?\d+(:-?\d+)?$/)).default([]), {
+    value: 'LIMIT',
+    expected: 'NAME=SOFT[:HARD], such as nofile=1024:4096',
+    help: 'limit of the container (may be repeated)',
+    defaultText: 'memlock=-1 and stack=67108864, where the engine may set them',
+    commands: ['check', 'serve', 'goldens'],
+  }),
+  env: field(z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*(=[^]*)?$/)).default([]), {
+    value: 'NAME[=VALUE]',
+    expected: 'NAME=VALUE, or NAME for the value it has here',
+    help: 'environment of the container (may be repeated); values are never printed or stored',
+    defaultText: 'none',
+    commands: ['check', 'serve', 'goldens'],
+    secret: true,
+  }),
+  user: field(
+    z
+      .string()
+      .regex(/^[\w.-]+(:[\w.-]+)?$/)
+      .optional(),
+    {
+      value: 'USER',
+      expected: 'a user or UID, with a group behind a colon if wanted',
+      help: 'user that the server runs as in the container',
+      defaultText: "the image's own",
+      commands: ['check', 'serve', 'goldens'],
+    },
+  ),
+  network: field(
+    z
+      .string()
+      .regex(/^[\w][\w.-]*$/)
+      .refine((name) => name !== 'none')
+      .optional(),
+    {
+      value: 'NAME',
+      expected: 'host, bridge or the name of a network of the engine',
+      help: 'network of the container; ports are published on 127.0.0.1 alone',
+      defaultText: "the engine's default bridge",
+      commands: ['check', 'serve', 'goldens'],
+    },
+  ),
+  serverArg: field(z.array(z.string().min(1)).default([]), {
+    value: 'ARG',
+    expected: 'an argument of tritonserver, such as --log-verbose=1',
+    help: 'further argument of the server in the container (may be repeated)',
+    defaultText: 'none',
+    commands: ['check', 'serve', 'goldens'],
+    secret: true,
+  }),
+  frontend: field(z.enum(['kserve', 'openai']).default('kserve'), {
+    value: 'KIND',
+    expected: 'kserve or openai',
+    help: "what the container starts: tritonserver, or NVIDIA's OpenAI front end with the KServe front ends beside it, so that all answers come from one engine",
+    commands: ['check', 'serve', 'goldens'],
+  }),
+  detach: field(z.boolean().default(false), {
+    expected: 'true or false',
+    help: 'leave the container running when it is ready: `lockstep ps` lists it, `lockstep stop` ends it',
+    commands: ['serve'],
   }),
   listFaults: field(z.boolean().default(false), {
     expected: 'true or false',

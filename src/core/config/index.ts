@@ -11,5 +11,5 @@ export { defineConfig, findConfigFile } from './config-file.ts';
 export { nearest } from './nearest.ts';
 export { MODEL_REPOSITORY, PACKAGE_ROOT, SPM_CHECKPOINT, TINY_CHECKPOINT, projectVersion } from './package-root.ts';
 export { defaultSettings, resolveSettings } from './resolve.ts';
-export type { RunConfig } from './run-config.ts';
-export { foldersOf, runConfigFromEnvironment, toRunConfig, toRunVariable } from './run-config.ts';
+export type { DockerConfig, RunConfig } from './run-config.ts';
+export { foldersOf, runConfigFromEnvironment, toDockerConfig, toRunConfig, toRunVariable } from './run-config.ts';

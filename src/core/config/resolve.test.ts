@@ -72,6 +72,11 @@ describe('errors say what was expected and what to do', () => {
     [['--target', 'external', '--http', 'h:1'], 'flags-contradict', 'Add --grpc HOST:PORT'],
     [['--grpc', 'h:1'], 'flags-contradict', 'Add --target external'],
     [['--target', 'process', '--fault', 'x'], 'flags-contradict', '--target embedded'],
+    [['--image', 'x@sha256:0'], 'flags-contradict', '--target docker'],
+    [['--target', 'docker', '--image', 'x', '--triton', '2.47'], 'flags-contradict', 'Leave one of them out'],
+    [['--target', 'docker', '--gpus', '0;1'], 'value-invalid', 'Correct it'],
+    [['--target', 'docker', '--network', 'none'], 'value-invalid', 'Correct it'],
+    [['--target', 'docker', '--shm-size', 'much'], 'value-invalid', 'default: 1g'],
     [['--triton', '2.47'], 'flags-contradict', 'Add --target process'],
     [['--target', 'external', '--grpc', 'h:1', '--http', 'h:2', '--checkpoint', 'x'], 'flags-contradict', '--tokenizer DIR'],
     [['--target', 'external', '--grpc', 'http://h:1', '--http', 'h:2'], 'value-invalid', 'leave it out'],
@@ -160,7 +165,7 @@ describe('the configuration of a run', () => {
 test('help shows flag, value, choices, default and variable, and keeps to the width', () => {
   const help = helpForFields('check', 80);
   expect(help).toContain('--target KIND');
-  expect(help.replaceAll(/\s+/g, ' ')).toContain('[embedded | process | external; default: embedded; LOCKSTEP_TARGET]');
+  expect(help.replaceAll(/\s+/g, ' ')).toContain('[embedded | process | docker | external; default: embedded; LOCKSTEP_TARGET]');
   expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   expect(help).not.toContain('--grpc-port');
 });

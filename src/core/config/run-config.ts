@@ -9,7 +9,7 @@ import { PACKAGE_ROOT, TINY_CHECKPOINT } from './package-root.ts';
 import { resolveSettings } from './resolve.ts';
 
 export interface RunConfig {
-  readonly target: 'embedded' | 'process' | 'external';
+  readonly target: 'embedded' | 'process' | 'docker' | 'external';
   readonly grpc: string | undefined;
   readonly http: string | undefined;
   readonly metrics: string | undefined;
@@ -25,6 +25,8 @@ export interface RunConfig {
   readonly faults: readonly string[];
   /** Of target process: a release, as `2.47`, or the absolute path of a program; undefined: the newest release. */
   readonly triton: string | undefined;
+  /** Of target docker. */
+  readonly docker: DockerConfig | undefined;
   readonly seed: number;
   /** Request id that every draw is narrowed to. */
   readonly only: string | undefined;
@@ -34,6 +36,49 @@ export interface RunConfig {
   /** Absolute, or undefined: not asked for. */
   readonly json: string | undefined;
   readonly junit: string | undefined;
+}
+
+/** What the container of target docker is started with, beside what it serves. */
+export interface DockerConfig {
+  /** Id, digest or tag; undefined: the project's own CPU image. */
+  readonly image: string | undefined;
+  readonly allowFloatingTag: boolean;
+  /** Absolute. */
+  readonly engineDir: string | undefined;
+  /** Absolute folder that the user named for the server; undefined: what the repository names is enough. */
+  readonly tokenizer: string | undefined;
+  /** `all`, `none`, indices or UUIDs separated by commas; undefined: all where the engine has the NVIDIA runtime. */
+  readonly gpus: string | undefined;
+  /** As `1g`. */
+  readonly shmSize: string;
+  /** As `memlock=-1` or `nofile=1024:4096`. */
+  readonly ulimits: readonly string[];
+  /** As `NAME=value`, or `NAME` for the value it has in the environment of whoever starts the server. */
+  readonly env: readonly string[];
+  readonly user: string | undefined;
+  readonly network: string | undefined;
+  /** Further arguments of the server. */
+  readonly serverArgs: readonly string[];
+  readonly frontend: 'kserve' | 'openai';
+}
+
+export function toDockerConfig(settings: Settings, cwd: string): DockerConfig {
+  const { image, allowFloatingTag, gpus, shmSize, ulimit, env, user, network, serverArg, frontend } = settings;
+  const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(cwd, path));
+  return {
+    image,
+    allowFloatingTag,
+    engineDir: absolute(settings.engineDir),
+    tokenizer: absolute(settings.tokenizer),
+    gpus,
+    shmSize,
+    ulimits: ulimit,
+    env,
+    user,
+    network,
+    serverArgs: serverArg,
+    frontend,
+  };
 }
 
 /** What names a release and not a file; a file of such a name is written `./2.47`. */
@@ -69,6 +114,7 @@ export function toRunConfig(settings: Settings, cwd: string): RunConfig {
     profile: profileOf(settings.profile).id,
     faults: settings.fault,
     triton: settings.triton === undefined || RELEASE.test(settings.triton) ? settings.triton : resolve(cwd, settings.triton),
+    docker: settings.target === 'docker' ? toDockerConfig(settings, cwd) : undefined,
     seed: settings.seed,
     only: settings.only,
     policy: settings.policy ?? (settings.target === 'external' ? 'margins' : 'exact'),

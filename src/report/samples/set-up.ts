@@ -32,6 +32,7 @@ export const SAMPLE_RUN: ProvidedRun = {
     profile: 'default',
     faults: ['stream-drops-token'],
     triton: undefined,
+    docker: undefined,
     seed: 1,
     only: undefined,
     policy: 'exact',

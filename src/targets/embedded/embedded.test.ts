@@ -83,7 +83,7 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1').concurrent('the embedded t
     const target = await start('default');
     const processes = await target.processes();
     expect(await healthOf(processes)).toEqual({ alive: true, detail: '' });
-    const [{ pid, lastWords = '' }] = processes as [ProcessRef];
+    const [{ pid = 0, lastWords = '' }] = processes as [ProcessRef];
     process.kill(pid, 'SIGKILL');
     await gone(pid);
     expect(await healthOf(processes)).toEqual({
@@ -129,6 +129,6 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1').concurrent('the embedded t
 
 async function pidOf(target: Target): Promise<number> {
   const [server] = await target.processes();
-  if (server === undefined) throw new Error('the target has no process');
+  if (server?.pid === undefined) throw new Error('the target has no process');
   return server.pid;
 }

@@ -6,6 +6,8 @@ export interface CommandOptions {
   readonly ms: number;
   /** What the command is for, as a noun phrase. */
   readonly what: string;
+  /** Its standard input; none when absent. */
+  readonly input?: string;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -19,7 +21,10 @@ export async function runCommand(program: string, args: readonly string[], optio
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     let output = '';
     let errors = '';
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });
+    // A program that does not read its input may end before it is written.
+    child.stdin.on('error', () => {});
+    child.stdin.end(options.input ?? '');
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
     const fail = (how: string, cause?: unknown) =>

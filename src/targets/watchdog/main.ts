@@ -52,6 +52,7 @@ function familyOf(entry: Entry): readonly ProcessRow[] {
 }
 
 async function clean(left: readonly Entry[]): Promise<void> {
+  const containers = Promise.all(left.map(({ cleanup }) => removeContainers(cleanup)));
   const rows = left.flatMap(familyOf);
   for (const row of rows) terminate(row);
   const endNs = nowNs() + TERM_GRACE_NS;
@@ -61,6 +62,15 @@ async function clean(left: readonly Entry[]): Promise<void> {
     for (const dir of cleanup.dirs ?? []) rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
     for (const prefix of cleanup.shmPrefixes ?? []) removeShared(prefix);
   }
+  await containers;
+}
+
+/** An engine that is gone has nothing to ask; what it left is swept by the next run. */
+async function removeContainers({ containers }: Cleanup): Promise<void> {
+  if (containers === undefined) return;
+  // Loaded only here: most runs have no containers.
+  const { engineAt, removeRun } = await import('../docker/index.ts');
+  await removeRun(engineAt(containers.socket), containers.run).catch(() => undefined);
 }
 
 function removeShared(prefix: string): void {

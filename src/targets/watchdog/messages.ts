@@ -10,6 +10,8 @@ export interface Cleanup {
   readonly dirs?: readonly string[];
   /** Names in /dev/shm that begin so. At least 8 characters. */
   readonly shmPrefixes?: readonly string[];
+  /** Containers of one run, with the engine that has them. */
+  readonly containers?: { readonly socket: string; readonly run: string };
 }
 
 export type WatchdogMessage =

@@ -19,7 +19,7 @@ let watchdog: ChildProcess | undefined;
 let lastId = 0;
 
 /**
- * Has processes, folders and shared memory removed within 5 s should this process end without releasing them, even by
+ * Has processes, containers, folders and shared memory removed within 5 s should this process end without releasing them, even by
  * SIGKILL. The first call starts a small detached process that holds a pipe to this one; the pipe's end is the sign.
  *
  * Errors: `cleanup-refused`, for what is too wide to be removed by a program on its own.
@@ -55,6 +55,9 @@ function refuseTooWide(cleanup: Cleanup): void {
     if (text.length < SHORTEST_TEXT || text.includes('/'))
       refuse(`“${text}”: at least ${SHORTEST_TEXT} characters and no slash are needed to be sure what it names`);
   }
+  const { containers } = cleanup;
+  if (containers !== undefined && (!isAbsolute(containers.socket) || containers.run.length < SHORTEST_TEXT))
+    refuse(`containers of run “${containers.run}” at ${containers.socket}`);
   for (const pid of cleanup.pids ?? []) {
     if (!Number.isInteger(pid) || pid <= 1 || pid === process.pid) refuse(`process ${pid}`);
   }
