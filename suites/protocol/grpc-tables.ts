@@ -1,7 +1,8 @@
 /** What a gRPC client sees of a Triton core: literals observed on running servers (docs/observed.md), by name. */
-import { type Tensor, int32Values } from '#wire/protocol/tensors.ts';
-import { COUNT, EMPTY_FINAL, SILENCE, bool, bytes, ensemble, int32, postprocessing, preprocessing, raw, streaming } from './requests.ts';
-import { type TableRow, UNMISSED, WITH_MIN_TOKENS } from './table-claim.ts';
+import { type Tensor, decodeBytesElements, int32Values } from '#wire/protocol/tensors.ts';
+import { type Dialect, onBoth } from './dialects.ts';
+import { COUNT, EMPTY_FINAL, bool, bytes, ensemble, int32, postprocessing, preprocessing, raw, streaming } from './requests.ts';
+import { CHUNKED, type TableRow, UNMISSED, WITH_MIN_TOKENS } from './table-claim.ts';
 import { type Infer, inferMessage } from './wire.ts';
 
 export interface RpcCase extends TableRow {
@@ -12,8 +13,8 @@ export interface RpcCase extends TableRow {
   readonly body?: unknown;
 }
 
-/** A row that only the tiny checkpoint and its repository can answer so. */
-const tiny = <C extends TableRow>(row: C): C => ({ ...row, tiny: true });
+/** A row that only this project's repository can answer so. */
+const stock = <C extends TableRow>(row: C): C => ({ ...row, stock: true });
 
 const ok = (name: string, rpc: string, request: unknown, body?: unknown): RpcCase => ({ name, rpc, request, code: 'OK', ...(body === undefined ? {} : { body }) });
 const fails = (name: string, rpc: string, request: unknown, code: string, details: unknown): RpcCase => ({ name, rpc, request, code, details });
@@ -46,10 +47,10 @@ export const SERVER_RPCS: readonly RpcCase[] = [
   fails('a version that is no number', 'ModelReady', { name: 'ensemble', version: 'abc' }, 'INVALID_ARGUMENT', "failed to get model version from specified version string 'abc' (details: stol), version should be an integral value > 0"),
   fails('a negative version', 'ModelReady', { name: 'ensemble', version: '-3' }, 'INVALID_ARGUMENT', "invalid model version specified '-3' , version should be an integral value > 0"),
   ok('metadata of the ensemble', 'ModelMetadata', { name: 'ensemble' }, { name: 'ensemble', versions: ['1'], platform: 'ensemble' }),
-  tiny(ok('metadata of the raw model', 'ModelMetadata', { name: 'tensorrt_llm' }, { name: 'tensorrt_llm', platform: 'python', inputs: (v: any[]) => v.some((i) => i.name === 'input_ids' && i.datatype === 'INT32' && i.shape.join() === '-1,-1') })),
+  stock(ok('metadata of the raw model', 'ModelMetadata', { name: 'tensorrt_llm' }, { name: 'tensorrt_llm', platform: 'python', inputs: (v: any[]) => v.some((i) => i.name === 'input_ids' && i.datatype === 'INT32' && i.shape.join() === '-1,-1') })),
   fails('metadata of an unknown model', 'ModelMetadata', { name: 'nope' }, 'NOT_FOUND', "Request for unknown model: 'nope' is not found"),
   fails('metadata of an unknown version', 'ModelMetadata', { name: 'ensemble', version: '7' }, 'NOT_FOUND', "Request for unknown model: 'ensemble' version 7 is not found"),
-  tiny(ok('config as normalised', 'ModelConfig', { name: 'preprocessing' }, { config: { name: 'preprocessing', backend: 'python', max_batch_size: 8, version_policy: { latest: { num_versions: 1 } }, instance_group: [{ name: 'preprocessing_0', kind: 'KIND_CPU', count: 1 }] } })),
+  stock(ok('config as normalised', 'ModelConfig', { name: 'preprocessing' }, { config: { name: 'preprocessing', backend: 'python', max_batch_size: 8, version_policy: { latest: { num_versions: 1 } }, instance_group: [{ name: 'preprocessing_0', kind: 'KIND_CPU', count: 1 }] } })),
   ok('config of the ensemble has its steps', 'ModelConfig', { name: 'ensemble' }, { config: { platform: 'ensemble', instance_group: [], ensemble_scheduling: { step: (s: any[]) => s.map((x) => x.model_name).join() === 'preprocessing,tensorrt_llm,postprocessing' } } }),
   ok('the raw model is decoupled', 'ModelConfig', { name: 'tensorrt_llm' }, { config: { model_transaction_policy: { decoupled: true } } }),
   fails('config of an unknown model', 'ModelConfig', { name: 'nope' }, 'NOT_FOUND', "Request for unknown model: 'nope' is not found"),
@@ -86,7 +87,7 @@ const lengths = int32('SEQUENCE_LENGTH', [1, 1], [1]);
 export const INFER_ERRORS: readonly RpcCase[] = [
   infer('unary call of a decoupled model', raw([1, 2], 1), 'UNIMPLEMENTED', "ModelInfer RPC doesn't support models with decoupled transaction policy"),
   infer('unary call of an ensemble with a decoupled step', ensemble('x', 1), 'UNIMPLEMENTED', "ModelInfer RPC doesn't support models with decoupled transaction policy"),
-  tiny(infer('unary call of a BLS', { ...ensemble('x', 1), model: 'tensorrt_llm_bls' }, 'UNIMPLEMENTED', "ModelInfer RPC doesn't support models with decoupled transaction policy")),
+  stock(infer('unary call of a BLS', { ...ensemble('x', 1), model: 'tensorrt_llm_bls' }, 'UNIMPLEMENTED', "ModelInfer RPC doesn't support models with decoupled transaction policy")),
   infer('unknown model', { model: 'nope', inputs: [query] }, 'NOT_FOUND', "Request for unknown model: 'nope' is not found"),
   infer('unknown version', { model: PRE, version: '7', inputs: [query, length] }, 'NOT_FOUND', "Request for unknown model: 'preprocessing' version 7 is not found"),
   infer('version that is no number', { model: PRE, version: 'abc', inputs: [query, length] }, 'INVALID_ARGUMENT', "failed to get model version from specified version string 'abc' (details: stol), version should be an integral value > 0"),
@@ -100,14 +101,14 @@ export const INFER_ERRORS: readonly RpcCase[] = [
   infer('a dtype that there is not', { model: PRE, inputs: [query, { ...length, datatype: 'NOPE' as Tensor['datatype'] }] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] inference input 'REQUEST_OUTPUT_LEN' data-type is '<invalid>', but model 'preprocessing' expects 'INT32'"),
   infer('the request id is in the text', { model: PRE, id: 'mine', inputs: [bytes('QUERY', [1, 2], ['a', 'b']), length] }, 'INVALID_ARGUMENT', /^\[request id: mine\] unexpected shape/),
   infer('batch sizes that differ', { model: PRE, inputs: [bytes('QUERY', [2, 1], ['a', 'b']), length] }, 'INVALID_ARGUMENT', /input '\w+' batch size does not match other inputs for 'preprocessing'$/),
-  tiny(infer('a batch too large', preprocessing(Array.from({ length: 9 }, () => 'x'), Array.from({ length: 9 }, () => 1)), 'INVALID_ARGUMENT', /inference request batch-size must be <= 8 for 'preprocessing'$/)),
+  stock(infer('a batch too large', preprocessing(Array.from({ length: 9 }, () => 'x'), Array.from({ length: 9 }, () => 1)), 'INVALID_ARGUMENT', /inference request batch-size must be <= 8 for 'preprocessing'$/)),
   infer('a batch of none', { model: PRE, inputs: [bytes('QUERY', [0, 1], []), int32('REQUEST_OUTPUT_LEN', [0, 1], [])] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] input byte size mismatch for input 'REQUEST_OUTPUT_LEN' for model 'preprocessing'. Expected 4, got 0"),
   infer('a batch of none beside one of one', { model: PRE, inputs: [bytes('QUERY', [0, 1], []), length] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] input 'QUERY' batch size does not match other inputs for 'preprocessing'"),
-  tiny(infer('one input of a model that has no optional ones', { model: POST, inputs: [ids] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] expected 2 inputs but got 1 inputs for model 'postprocessing'. Got input(s) ['TOKENS_BATCH'], but missing required input(s) ['SEQUENCE_LENGTH']. Please provide all required input(s).")),
-  tiny(infer('no input of a model that has no optional ones', { model: POST, inputs: [] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] expected 2 inputs but got 0 inputs for model 'postprocessing'. Got input(s) [], but missing required input(s) ['TOKENS_BATCH','SEQUENCE_LENGTH']. Please provide all required input(s).")),
-  tiny(infer('nine inputs for a model of two', { model: POST, inputs: Array.from({ length: 9 }, (_, i) => int32(`Z${i}`, [1, 1], [1])) }, 'INVALID_ARGUMENT', /^\[request id: <id_unknown>\] expected 2 inputs but got 9 inputs for model 'postprocessing'\. Got input\(s\) \[('Z\d',?){9}\], but missing required input\(s\) \['TOKENS_BATCH','SEQUENCE_LENGTH'\]\. Please provide all required input\(s\)\.$/)),
-  tiny(infer('three inputs for a model of two, none missing', { model: POST, inputs: [ids, lengths, int32('Z', [1, 1], [1])] }, 'INVALID_ARGUMENT', /expected 2 inputs but got 3 inputs for model 'postprocessing'\. Got input\(s\) \[('\w+',?){3}\], but missing required input\(s\) \]\. Please provide all required input\(s\)\.$/)),
-  tiny(infer('two inputs, one of them another', { model: POST, inputs: [ids, int32('Z', [1, 1], [1])] }, 'INVALID_ARGUMENT', "unexpected inference input 'Z' for model 'postprocessing'")),
+  stock(infer('one input of a model that has no optional ones', { model: POST, inputs: [ids] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] expected 2 inputs but got 1 inputs for model 'postprocessing'. Got input(s) ['TOKENS_BATCH'], but missing required input(s) ['SEQUENCE_LENGTH']. Please provide all required input(s).")),
+  stock(infer('no input of a model that has no optional ones', { model: POST, inputs: [] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] expected 2 inputs but got 0 inputs for model 'postprocessing'. Got input(s) [], but missing required input(s) ['TOKENS_BATCH','SEQUENCE_LENGTH']. Please provide all required input(s).")),
+  stock(infer('nine inputs for a model of two', { model: POST, inputs: Array.from({ length: 9 }, (_, i) => int32(`Z${i}`, [1, 1], [1])) }, 'INVALID_ARGUMENT', /^\[request id: <id_unknown>\] expected 2 inputs but got 9 inputs for model 'postprocessing'\. Got input\(s\) \[('Z\d',?){9}\], but missing required input\(s\) \['TOKENS_BATCH','SEQUENCE_LENGTH'\]\. Please provide all required input\(s\)\.$/)),
+  stock(infer('three inputs for a model of two, none missing', { model: POST, inputs: [ids, lengths, int32('Z', [1, 1], [1])] }, 'INVALID_ARGUMENT', /expected 2 inputs but got 3 inputs for model 'postprocessing'\. Got input\(s\) \[('\w+',?){3}\], but missing required input\(s\) \]\. Please provide all required input\(s\)\.$/)),
+  { ...UNMISSED, ...stock(infer('two inputs, one of them another', { model: POST, inputs: [ids, int32('Z', [1, 1], [1])] }, 'INVALID_ARGUMENT', "unexpected inference input 'Z' for model 'postprocessing'")) },
   infer('too few bytes', { model: PRE, inputs: [query, { ...length, data: new Uint8Array(3) }] }, 'INVALID_ARGUMENT', /input byte size mismatch for input 'REQUEST_OUTPUT_LEN' for model 'preprocessing'\. Expected 4, got 3$/),
   infer('too many bytes', { model: PRE, inputs: [query, { ...length, data: new Uint8Array(8) }] }, 'INVALID_ARGUMENT', /input byte size mismatch for input 'REQUEST_OUTPUT_LEN' for model 'preprocessing'\. Expected 4, got 8$/),
   infer('a BYTES element that runs past the end', { model: PRE, inputs: [{ ...query, data: Uint8Array.of(10, 0, 0, 0, 97, 98, 99) }, length] }, 'INVALID_ARGUMENT', /incomplete string data for inference input 'QUERY', expecting string of length 10 but only 3 bytes available/),
@@ -116,7 +117,7 @@ export const INFER_ERRORS: readonly RpcCase[] = [
   infer('a reserved parameter', { model: PRE, inputs: [query, length], parameters: { triton_x: { int64_param: '1' } } }, 'INVALID_ARGUMENT', "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following keys starting with 'triton_' are allowed: triton_enable_empty_final_response"),
   infer('a stop word that is not UTF-8', preprocessing(['x'], [1], [bytes('STOP_WORDS_DICT', [1, 1], [Uint8Array.of(97, 0xff)])]), 'INTERNAL', /^Failed to process the request\(s\) for model 'preprocessing_0_0', message: UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 1: invalid start byte/),
   infer('text that is not UTF-8', { model: PRE, inputs: [bytes('QUERY', [1, 1], [Uint8Array.of(97, 98, 99, 0xff)]), length] }, 'INTERNAL', /^Failed to process the request\(s\) for model 'preprocessing_0_0', message: UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 3: invalid start byte\n\nAt:\n/),
-  tiny(infer('-1 inside the length of an answer', postprocessing([1, 1, 2], [70, -1], [[2]]), 'INTERNAL', /^Failed to process the request\(s\) for model 'postprocessing_0_0', message: OverflowError: (out of range integral type conversion attempted|number too small to fit in target type)/)),
+  stock(infer('-1 inside the length of an answer', postprocessing([1, 1, 2], [304, -1], [[2]]), 'INTERNAL', /^Failed to process the request\(s\) for model 'postprocessing_0_0', message: OverflowError: (out of range integral type conversion attempted|number too small to fit in target type)/)),
   infer('fewer lengths than beams', postprocessing([1, 2, 1], [70, 71], [[1]]), 'INTERNAL', /message: IndexError: index 1 is out of bounds for axis 0 with size 1/),
   infer('bias words without as many weights', preprocessing(['x'], [1], [bytes('EMBEDDING_BIAS_WORDS', [1, 2], ['a', 'b']), { name: 'EMBEDDING_BIAS_WEIGHTS', datatype: 'FP32', shape: [1, 1], data: new Uint8Array(4) }]), 'INTERNAL', /^Failed to process the request\(s\) for model 'preprocessing_0_0', message: AssertionError: Embedding bias words must have same dimension as embedding bias weights\n\nAt:\n/),
 ];
@@ -150,19 +151,21 @@ export const PREPROCESSING: readonly TensorCase[] = [
 
 const texts = (...values: readonly string[]): TensorCase['outputs'] => ({ OUTPUT: ['BYTES', [values.length], values] });
 
-/** OUTPUT has no batch dimension; ids of the tiny tokenizer: 0 BOS, 1 EOS, 70 `a`, 71 `b`, 72 `c`. */
+/** OUTPUT has no batch dimension. */
 export const POSTPROCESSING: readonly TensorCase[] = [
   { name: 'no ids are an empty text', request: postprocessing([1, 1, 0], [], [[0]]), outputs: texts('') },
-  { tiny: true, name: 'EOS alone is an empty text', request: postprocessing([1, 1, 1], [1], [[1]]), outputs: texts('') },
-  { tiny: true, name: 'control tokens are skipped inside a text', request: postprocessing([1, 1, 4], [0, 70, 1, 71], [[4]]), outputs: texts('ab') },
-  { tiny: true, name: 'a shorter length cuts', request: postprocessing([1, 1, 3], [70, 71, 72], [[2]]), outputs: texts('ab') },
-  { tiny: true, name: 'length 0 is an empty text', request: postprocessing([1, 1, 3], [70, 71, 72], [[0]]), outputs: texts('') },
-  { tiny: true, name: 'a longer length is the whole row', request: postprocessing([1, 1, 3], [70, 71, 72], [[9]]), outputs: texts('abc') },
-  { tiny: true, name: 'length -1 counts from the end and loses the last id', request: postprocessing([1, 1, 3], [70, 71, 72], [[-1]]), outputs: texts('ab') },
-  { tiny: true, name: 'one text per beam', request: postprocessing([1, 3, 2], [70, 70, 71, 71, 72, 72], [[2, 2, 2]]), outputs: texts('aa', 'bb', 'cc') },
-  { tiny: true, name: 'prompts by beams, row by row', request: postprocessing([2, 2, 1], [70, 71, 72, 70], [[1, 1], [1, 1]]), outputs: texts('a', 'b', 'c', 'a') },
-  { tiny: true, name: 'beams padded with -1 behind their length', request: postprocessing([1, 2, 2], [70, -1, 71, 72], [[1, 2]]), outputs: texts('a', 'bc') },
-  { tiny: true, name: 'an id past the vocabulary is dropped', request: postprocessing([1, 1, 3], [70, 99999, 71], [[3]]), outputs: texts('ab') },
+  ...onBoth<TensorCase>(({ ids: { bos, eos, a, b, c } }) => [
+    { name: 'EOS alone is an empty text', request: postprocessing([1, 1, 1], [eos], [[1]]), outputs: texts('') },
+    { name: 'control tokens are skipped inside a text', request: postprocessing([1, 1, 4], [bos, a, eos, b], [[4]]), outputs: texts('ab') },
+    { name: 'a shorter length cuts', request: postprocessing([1, 1, 3], [a, b, c], [[2]]), outputs: texts('ab') },
+    { name: 'length 0 is an empty text', request: postprocessing([1, 1, 3], [a, b, c], [[0]]), outputs: texts('') },
+    { name: 'a longer length is the whole row', request: postprocessing([1, 1, 3], [a, b, c], [[9]]), outputs: texts('abc') },
+    { name: 'length -1 counts from the end and loses the last id', request: postprocessing([1, 1, 3], [a, b, c], [[-1]]), outputs: texts('ab') },
+    { name: 'one text per beam', request: postprocessing([1, 3, 2], [a, a, b, b, c, c], [[2, 2, 2]]), outputs: texts('aa', 'bb', 'cc') },
+    { name: 'prompts by beams, row by row', request: postprocessing([2, 2, 1], [a, b, c, a], [[1, 1], [1, 1]]), outputs: texts('a', 'b', 'c', 'a') },
+    { name: 'beams padded with -1 behind their length', request: postprocessing([1, 2, 2], [a, -1, b, c], [[1, 2]]), outputs: texts('a', 'bc') },
+    { name: 'an id past the vocabulary is dropped', request: postprocessing([1, 1, 3], [a, 99999, b], [[3]]), outputs: texts('ab') },
+  ]),
 ];
 
 /** What the messages of one stream must be, in order per request id. */
@@ -177,21 +180,25 @@ const tokens = (m: any) => {
   const i = m.outputs.findIndex((o: any) => o.name === 'output_ids');
   return i < 0 ? undefined : m.outputs[i].shape.join() + ':' + int32Values(m.raw[i]).length;
 };
+const textsOf = (ms: any[]): string[] => ms.flatMap((m) => m.outputs.flatMap((o: any, i: number) => (o.name === 'text_output' ? decodeBytesElements(m.raw[i]).map((b) => Buffer.from(b).toString()) : [])));
 const everyFinal = (pattern: readonly (boolean | undefined)[]) => (ms: any[]) => ms.length === pattern.length && ms.every((m, i) => m.final === pattern[i]);
-const rawStreaming = (ids: readonly number[], n: number, more: readonly Tensor[] = [], rest: Partial<Infer> = {}) =>
-  raw(ids, n, [bool('streaming', [1, 1], [true]), int32('end_id', [1, 1], [1]), int32('pad_id', [1, 1], [2]), ...more], rest);
-const PROMPT = [0, 4, 508, 270, 439, 19, 5];
+const rawStreaming = ({ promptIds, ids: { eos, pad } }: Dialect, n: number, more: readonly Tensor[] = [], rest: Partial<Infer> = {}) =>
+  raw(promptIds, n, [bool('streaming', [1, 1], [true]), int32('end_id', [1, 1], [eos]), int32('pad_id', [1, 1], [pad]), ...more], rest);
 
 export const STREAMS: readonly StreamCase[] = [
-  { tiny: true, name: 'max_tokens ends the ensemble on its last text, without an empty message', requests: [ensemble(COUNT, 3, [streaming])], messages: everyFinal([false, false, true]) },
-  { tiny: true, name: 'the same with the empty-final parameter', requests: [ensemble(COUNT, 3, [streaming], { parameters: EMPTY_FINAL })], messages: everyFinal([false, false, true]) },
-  { tiny: true, name: 'EOS at once gives the ensemble one empty text, final', requests: [ensemble(SILENCE, 9, [streaming], { parameters: EMPTY_FINAL })], messages: [{ final: true, error: '', outputs: outs(['text_output']), model: 'ensemble', version: '1' }] },
-  { tiny: true, ...WITH_MIN_TOKENS, name: 'raw gives one id per message, the last one final', requests: [rawStreaming(PROMPT, 2, [int32('min_tokens', [1, 1], [2])], { parameters: EMPTY_FINAL })], messages: (ms: any[]) => ms.length === 2 && ms.every((m) => tokens(m) === '1,1,1:1') && ms[0].final === false && ms[1].final === true },
-  { tiny: true, name: 'raw ends by EOS with an extra empty message', requests: [rawStreaming(PROMPT, 60, [], { parameters: EMPTY_FINAL })], messages: (ms: any[]) => ms.length > 1 && tokens(ms.at(-1)) === '1,1,0:0' && ms.at(-1).final === true && ms.slice(0, -1).every((m) => m.final === false && tokens(m) === '1,1,1:1') },
-  { tiny: true, name: 'ensemble responses carry the sequence parameters', requests: [ensemble(COUNT, 1, [streaming])], messages: [{ parameters: { sequence_id: '0', sequence_start: false, sequence_end: false, triton_final_response: true } }] },
-  { tiny: true, name: 'a request id comes back in every message', requests: [ensemble(COUNT, 2, [streaming], { id: 'q7' })], messages: [{ id: 'q7' }, { id: 'q7' }] },
-  { tiny: true, name: 'an unknown model is an error inside the stream, which goes on', requests: [{ model: 'nope', id: 'bad', inputs: [] }, ensemble(COUNT, 1, [streaming], { id: 'good' })],
-    messages: (ms: any[]) => ms.length === 2 && ms.some((m) => m.id === 'bad' && m.error === "Request for unknown model: 'nope' is not found" && m.model === '' && m.final === undefined) && ms.some((m) => m.id === 'good' && m.final === true) },
+  ...onBoth<StreamCase>((d) => [
+    { name: 'max_tokens ends the ensemble on its last text, without an empty message', requests: [ensemble(d.count, 3, [streaming])], messages: everyFinal([false, false, true]) },
+    { ...CHUNKED, name: 'every token is decoded alone, and a list loses the space at its front where the tokenizer does so', requests: [ensemble(d.count, d.pieces.length, [streaming])], messages: (ms: any[]) => textsOf(ms).join('|') === d.pieces.join('|') },
+    { name: 'not streamed: control tokens are skipped, and the space between prompt and answer stays', requests: [ensemble(d.count, 60)], messages: (ms: any[]) => textsOf(ms).join('|') === d.countShown + d.between + d.counted },
+    { name: 'the same with the empty-final parameter', requests: [ensemble(d.count, 3, [streaming], { parameters: EMPTY_FINAL })], messages: everyFinal([false, false, true]) },
+    { name: 'EOS at once gives the ensemble one empty text, final', requests: [ensemble(d.silence, 9, [streaming], { parameters: EMPTY_FINAL })], messages: [{ final: true, error: '', outputs: outs(['text_output']), model: 'ensemble', version: '1' }] },
+    { ...WITH_MIN_TOKENS, name: 'raw gives one id per message, the last one final', requests: [rawStreaming(d, 2, [int32('min_tokens', [1, 1], [2])], { parameters: EMPTY_FINAL })], messages: (ms: any[]) => ms.length === 2 && ms.every((m) => tokens(m) === '1,1,1:1') && ms[0].final === false && ms[1].final === true },
+    { name: 'raw ends by EOS with an extra empty message', requests: [rawStreaming(d, 60, [], { parameters: EMPTY_FINAL })], messages: (ms: any[]) => ms.length > 1 && tokens(ms.at(-1)) === '1,1,0:0' && ms.at(-1).final === true && ms.slice(0, -1).every((m) => m.final === false && tokens(m) === '1,1,1:1') },
+    { name: 'ensemble responses carry the sequence parameters', requests: [ensemble(d.count, 1, [streaming])], messages: [{ parameters: { sequence_id: '0', sequence_start: false, sequence_end: false, triton_final_response: true } }] },
+    { name: 'a request id comes back in every message', requests: [ensemble(d.count, 2, [streaming], { id: 'q7' })], messages: [{ id: 'q7' }, { id: 'q7' }] },
+    { name: 'an unknown model is an error inside the stream, which goes on', requests: [{ model: 'nope', id: 'bad', inputs: [] }, ensemble(d.count, 1, [streaming], { id: 'good' })],
+      messages: (ms: any[]) => ms.length === 2 && ms.some((m) => m.id === 'bad' && m.error === "Request for unknown model: 'nope' is not found" && m.model === '' && m.final === undefined) && ms.some((m) => m.id === 'good' && m.final === true) },
+  ]),
   { name: 'an unknown input is an error inside the stream', requests: [ensemble(COUNT, 1, [bool('stop', [1, 1], [true])])], messages: [{ error: "unexpected inference input 'stop' for model 'ensemble'", final: undefined }] },
   { name: 'a model that is not decoupled gives one message, final', requests: [preprocessing(['x'], [1])], messages: [{ final: true, error: '', model: 'preprocessing' }] },
   { ...UNMISSED, name: 'an ensemble without max_tokens but with enough inputs gives one flag and nothing else', requests: [{ model: 'ensemble', inputs: [bytes('text_input', [1, 1], ['x']), streaming], parameters: EMPTY_FINAL }], messages: [{ final: true, error: '', outputs: [] }] },
@@ -199,12 +206,16 @@ export const STREAMS: readonly StreamCase[] = [
   { name: 'text_input alone is refused by count', requests: [{ model: 'ensemble', inputs: [bytes('text_input', [1, 1], ['x'])] }], messages: [{ error: /expected number of inputs between 2 and \d+ but got 1 inputs for model 'ensemble'\. Got input\(s\) \['text_input'\], but missing required input\(s\) \['max_tokens'\]\. Please provide all required input\(s\)\.$/ }] },
   { name: 'an error of a step is named after the ensemble', requests: [ensemble('x', 1, [bytes('embedding_bias_words', [1, 2], ['a', 'b']), { name: 'embedding_bias_weights', datatype: 'FP32', shape: [1, 1], data: new Uint8Array(4) }])], messages: [{ error: /^in ensemble 'ensemble', Failed to process the request\(s\) for model 'preprocessing_0_0', message: AssertionError/, final: true }] },
   { name: 'an unknown output of the ensemble is an error without a flag', requests: [ensemble(COUNT, 1, [streaming], { outputs: ['foo'] })], messages: [{ error: "unexpected inference output 'foo' for model 'ensemble'", final: undefined }] },
-  { tiny: true, name: 'an output that was asked for without its switch is simply absent', requests: [ensemble(COUNT, 1, [streaming], { outputs: ['text_output', 'cum_log_probs'] })], messages: [{ error: '', outputs: (o: any[]) => o.map((x) => x.name).join() === 'text_output' }] },
-  { tiny: true, name: 'max_tokens 0 goes to the engine, which refuses it', requests: [rawStreaming(PROMPT, 0), ensemble(COUNT, 0, [streaming], { id: 'e' })], messages: (ms: any[]) => ms.length === 2 && ms.some((m) => m.error.includes('request_output_len') && m.id === '') && ms.some((m) => m.id === 'e' && m.error.startsWith("in ensemble 'ensemble', ")) },
-  { tiny: true, name: 'max_tokens below 0 the same', requests: [rawStreaming(PROMPT, -1)], messages: [{ error: /request_output_len/, final: true }] },
+  ...onBoth<StreamCase>((d) => [
+    { name: 'an output that was asked for without its switch is simply absent', requests: [ensemble(d.count, 1, [streaming], { outputs: ['text_output', 'cum_log_probs'] })], messages: [{ error: '', outputs: (o: any[]) => o.map((x) => x.name).join() === 'text_output' }] },
+    { name: 'max_tokens 0 goes to the engine, which refuses it', requests: [rawStreaming(d, 0), ensemble(d.count, 0, [streaming], { id: 'e' })], messages: (ms: any[]) => ms.length === 2 && ms.some((m) => m.error.includes('request_output_len') && m.id === '') && ms.some((m) => m.id === 'e' && m.error.startsWith("in ensemble 'ensemble', ")) },
+    { name: 'max_tokens below 0 the same', requests: [rawStreaming(d, -1)], messages: [{ error: /request_output_len/, final: true }] },
+  ]),
   { name: 'stop for an unknown id is one flag-only final', requests: [raw([1], 0, [bool('stop', [1, 1], [true])], { id: 'nobody', parameters: EMPTY_FINAL })], messages: [{ final: true, error: '', outputs: [] }] },
-  { tiny: true, ...WITH_MIN_TOKENS, name: 'not streamed, one message with prompt and answer', requests: [raw(PROMPT, 2, [int32('end_id', [1, 1], [1]), int32('min_tokens', [1, 1], [2])])], messages: (ms: any[]) => ms.length === 1 && tokens(ms[0]) === '1,1,9:9' && ms[0].final === true },
-  { tiny: true, ...WITH_MIN_TOKENS, name: 'not streamed and without the prompt, one message with the answer', requests: [raw(PROMPT, 2, [int32('min_tokens', [1, 1], [2]), bool('exclude_input_in_output', [1, 1], [true])])], messages: (ms: any[]) => ms.length === 1 && tokens(ms[0]) === '1,1,2:2' },
-  { tiny: true, name: 'log-probabilities come when asked for', requests: [rawStreaming(PROMPT, 1, [bool('return_log_probs', [1, 1], [true])])], messages: [{ outputs: (o: any[]) => o.some((x) => x.name === 'output_log_probs' && x.datatype === 'FP32' && x.shape.join() === '1,1,1') && o.some((x) => x.name === 'cum_log_probs' && x.shape.join() === '1,1') }] },
-  { tiny: true, name: 'log-probabilities do not come unasked', requests: [rawStreaming(PROMPT, 1)], messages: [{ outputs: (o: any[]) => !o.some((x) => x.name.includes('log_probs')) }] },
+  ...onBoth<StreamCase>((d) => [
+    { ...WITH_MIN_TOKENS, name: 'not streamed, one message with prompt and answer', requests: [raw(d.promptIds, 2, [int32('end_id', [1, 1], [d.ids.eos]), int32('min_tokens', [1, 1], [2])])], messages: (ms: any[]) => ms.length === 1 && tokens(ms[0]) === `1,1,${d.promptIds.length + 2}:${d.promptIds.length + 2}` && ms[0].final === true },
+    { ...WITH_MIN_TOKENS, name: 'not streamed and without the prompt, one message with the answer', requests: [raw(d.promptIds, 2, [int32('min_tokens', [1, 1], [2]), bool('exclude_input_in_output', [1, 1], [true])])], messages: (ms: any[]) => ms.length === 1 && tokens(ms[0]) === '1,1,2:2' },
+    { name: 'log-probabilities come when asked for', requests: [rawStreaming(d, 1, [bool('return_log_probs', [1, 1], [true])])], messages: [{ outputs: (o: any[]) => o.some((x) => x.name === 'output_log_probs' && x.datatype === 'FP32' && x.shape.join() === '1,1,1') && o.some((x) => x.name === 'cum_log_probs' && x.shape.join() === '1,1') }] },
+    { name: 'log-probabilities do not come unasked', requests: [rawStreaming(d, 1)], messages: [{ outputs: (o: any[]) => !o.some((x) => x.name.includes('log_probs')) }] },
+  ]),
 ];

@@ -1,6 +1,6 @@
 /** What an HTTP client sees of a Triton 2.51 front end: literals observed on running servers (docs/observed.md). */
 import { EXTENSIONS } from './grpc-tables.ts';
-import { COUNT, SILENCE } from './requests.ts';
+import { onBoth } from './dialects.ts';
 import { type TableRow, UNMISSED } from './table-claim.ts';
 import type { HttpCall } from './wire.ts';
 
@@ -41,7 +41,7 @@ export const ROUTES: readonly HttpCase[] = [
   { name: 'model metadata', path: '/v2/models/ensemble', status: 200, json: { name: 'ensemble', versions: ['1'], platform: 'ensemble', inputs: (v: any[]) => v.some((i) => i.name === 'text_input' && i.datatype === 'BYTES' && i.shape.join() === '-1,1') } },
   { name: 'metadata of an unknown model', path: '/v2/models/nope', status: 404, json: error("Request for unknown model: 'nope' is not found") },
   { name: 'metadata of an unknown version', path: '/v2/models/ensemble/versions/7', status: 404, json: error("Request for unknown model: 'ensemble' version 7 is not found") },
-  { tiny: true, name: 'config', path: '/v2/models/tensorrt_llm/config', status: 200, json: { name: 'tensorrt_llm', backend: 'python', max_batch_size: 8, model_transaction_policy: { decoupled: true }, version_policy: { latest: { num_versions: 1 } } } },
+  { stock: true, name: 'config', path: '/v2/models/tensorrt_llm/config', status: 200, json: { name: 'tensorrt_llm', backend: 'python', max_batch_size: 8, model_transaction_policy: { decoupled: true }, version_policy: { latest: { num_versions: 1 } } } },
   { name: 'statistics', path: '/v2/models/ensemble/stats', status: 200, json: { model_stats: [{ name: 'ensemble', version: '1', response_stats: {} }] } },
   { name: 'index', path: '/v2/repository/index', method: 'POST', status: 200, json: (v: any[]) => ['ensemble', 'postprocessing', 'preprocessing', 'tensorrt_llm'].every((n) => v.some((m) => m.name === n && m.version === '1' && m.state === 'READY')) },
   { name: 'shared memory status', path: '/v2/systemsharedmemory/status', status: 200, json: [] },
@@ -51,13 +51,15 @@ export const ROUTES: readonly HttpCase[] = [
 ];
 
 export const INFER: readonly HttpCase[] = [
-  { tiny: true, name: 'infer with JSON data', path: PRE, body: { id: 'a', inputs: [query, length], outputs: [{ name: 'OUT_END_ID' }] }, status: 200, json: { id: 'a', model_name: 'preprocessing', model_version: '1', outputs: [{ name: 'OUT_END_ID', datatype: 'INT32', shape: [1, 1], data: [1] }] } },
+  ...onBoth<HttpCase>((d) => [
+    { name: 'infer with JSON data', path: PRE, body: { id: 'a', inputs: [query, length], outputs: [{ name: 'OUT_END_ID' }] }, status: 200, json: { id: 'a', model_name: 'preprocessing', model_version: '1', outputs: [{ name: 'OUT_END_ID', datatype: 'INT32', shape: [1, 1], data: [d.ids.eos] }] } },
+  ]),
   { name: 'infer on a decoupled model', path: '/v2/models/tensorrt_llm/infer', body: { inputs: [] }, status: 501, json: error("HTTP end point doesn't support models with decoupled transaction policy") },
   { name: 'unknown model', path: '/v2/models/nope/infer', body: { inputs: [query] }, status: 404, json: error("Request for unknown model: 'nope' is not found") },
   { name: 'unknown input', path: PRE, body: { inputs: [query, length, { name: 'ZZ', shape: [1], datatype: 'INT32', data: [1] }] }, status: 400, json: error("unexpected inference input 'ZZ' for model 'preprocessing'") },
   { name: 'no data', path: PRE, body: { inputs: [{ name: 'QUERY', shape: [1, 1], datatype: 'BYTES' }, length] }, status: 400, json: error("Input must set only one of the following fields: 'data', 'binary_data_size' in 'parameters', 'shared_memory_region' in 'parameters'. But no field is set") },
   { name: 'broken JSON', path: PRE, body: '{"a":', status: 500, json: error(/^failed to parse the request JSON buffer: Invalid value\. at 5/) },
-  { tiny: true, name: 'an empty body', path: PRE, body: '', status: 400, json: error(/Raw request must only have 1 input \(found 1\) to be deduced but got 10 inputs in 'preprocessing' model configuration$/) },
+  { stock: true, name: 'an empty body', path: PRE, body: '', status: 400, json: error(/Raw request must only have 1 input \(found 1\) to be deduced but got 10 inputs in 'preprocessing' model configuration$/) },
   { name: 'a reserved parameter', path: PRE, body: { inputs: [query, length], parameters: { triton_x: 1 } }, status: 400, json: error("parameter keys starting with 'triton_' are reserved for Triton usage and should not be specified.") },
   { name: 'a header length out of range', path: PRE, body: '{}', headers: { 'inference-header-content-length': '500' }, status: 400, json: error('inference header size should be in range (0, 2), got: 500') },
   { name: 'an unknown content encoding', path: PRE, body: '{}', headers: { 'content-encoding': 'zzz' }, status: 501, json: error('Unsupported compression type') },
@@ -65,21 +67,29 @@ export const INFER: readonly HttpCase[] = [
 ];
 
 export const GENERATES: readonly HttpCase[] = [
-  { tiny: true, name: 'generate gives one sorted object', path: GENERATE, body: { text_input: SILENCE, max_tokens: 5, exclude_input_in_output: true }, status: 200, text: '{"model_name":"ensemble","model_version":"1","sequence_end":false,"sequence_id":0,"sequence_start":false,"text_output":""}', type: 'application/json' },
-  { tiny: true, name: 'the id comes back in its sorted place', path: GENERATE, body: { id: 'q7', text_input: SILENCE, max_tokens: 5, exclude_input_in_output: true }, status: 200, text: '{"id":"q7","model_name":"ensemble","model_version":"1","sequence_end":false,"sequence_id":0,"sequence_start":false,"text_output":""}' },
-  { tiny: true, name: 'inputs may be inside parameters', path: GENERATE, body: { text_input: SILENCE, parameters: { max_tokens: 5, exclude_input_in_output: true } }, status: 200, json: { text_output: '' } },
-  { tiny: true, name: 'an unknown key is a request parameter', path: GENERATE, body: { text_input: SILENCE, max_tokens: 5, exclude_input_in_output: true, foo: 'bar' }, status: 200, json: { text_output: '' } },
-  { tiny: true, name: 'an array of one text is accepted', path: GENERATE, body: { text_input: [SILENCE], max_tokens: [5], exclude_input_in_output: true }, status: 200, json: { text_output: '' } },
+  ...onBoth<HttpCase>((d) => [
+    { name: 'generate gives one sorted object', path: GENERATE, body: { text_input: d.silence, max_tokens: 5, exclude_input_in_output: true }, status: 200, text: '{"model_name":"ensemble","model_version":"1","sequence_end":false,"sequence_id":0,"sequence_start":false,"text_output":""}', type: 'application/json' },
+    { name: 'the id comes back in its sorted place', path: GENERATE, body: { id: 'q7', text_input: d.silence, max_tokens: 5, exclude_input_in_output: true }, status: 200, text: '{"id":"q7","model_name":"ensemble","model_version":"1","sequence_end":false,"sequence_id":0,"sequence_start":false,"text_output":""}' },
+    { name: 'inputs may be inside parameters', path: GENERATE, body: { text_input: d.silence, parameters: { max_tokens: 5, exclude_input_in_output: true } }, status: 200, json: { text_output: '' } },
+    { name: 'an unknown key is a request parameter', path: GENERATE, body: { text_input: d.silence, max_tokens: 5, exclude_input_in_output: true, foo: 'bar' }, status: 200, json: { text_output: '' } },
+    { name: 'an array of one text is accepted', path: GENERATE, body: { text_input: [d.silence], max_tokens: [5], exclude_input_in_output: true }, status: 200, json: { text_output: '' } },
+  ]),
   { name: 'a parameter that is an object', path: GENERATE, body: { text_input: 'x', max_tokens: 5, foo: {} }, status: 400, json: error("parameter 'foo' has invalid type. It should be either 'int', 'bool', or 'string'.") },
-  { tiny: true, name: 'several responses where one is expected', path: GENERATE, body: { text_input: COUNT, max_tokens: 4, stream: true }, status: 200, json: error(EXACTLY_ONE) },
+  ...onBoth<HttpCase>((d) => [
+    { name: 'several responses where one is expected', path: GENERATE, body: { text_input: d.count, max_tokens: 4, stream: true }, status: 200, json: error(EXACTLY_ONE) },
+  ]),
   { ...UNMISSED, name: 'no max_tokens, other inputs present', path: GENERATE, body: { text_input: 'x', stream: false }, status: 200, json: error(EXACTLY_ONE) },
   { name: 'text_input alone', path: GENERATE, body: { text_input: 'x' }, status: 400, json: error(/expected number of inputs between 2 and \d+ but got 1 inputs for model 'ensemble'/) },
   { name: 'a string for a number', path: GENERATE, body: { text_input: 'x', max_tokens: 'x' }, status: 500, json: error(/^Unable to parse 'data': attempt to access JSON non-signed-integer as signed-integer/) },
   { name: 'a fraction for a whole number', path: GENERATE, body: { text_input: 'x', max_tokens: 1.5 }, status: 500, json: error(/^Unable to parse 'data': attempt to access JSON non-signed-integer as signed-integer/) },
   { name: 'a number for a text', path: GENERATE, body: { text_input: 1, max_tokens: 1 }, status: 500, json: error(/^Unable to parse JSON bytes array: attempt to access JSON non-string as string/) },
-  { tiny: true, name: 'a body of 8 MiB is read whole', path: '/v2/models/postprocessing/generate', body: JSON.stringify({ TOKENS_BATCH: [[[70]]], SEQUENCE_LENGTH: [[1]], padding: 'x'.repeat(8 * 1024 * 1024) }), status: 200, json: { OUTPUT: 'a' } },
+  ...onBoth<HttpCase>((d) => [
+    { name: 'a body of 8 MiB is read whole', path: '/v2/models/postprocessing/generate', body: JSON.stringify({ TOKENS_BATCH: [[[d.ids.a]]], SEQUENCE_LENGTH: [[1]], padding: 'x'.repeat(8 * 1024 * 1024) }), status: 200, json: { OUTPUT: 'a' } },
+  ]),
   { name: 'an int32 that does not fit wraps', path: '/v2/models/preprocessing/generate', body: { QUERY: 'x', REQUEST_OUTPUT_LEN: 99999999999 }, status: 200, json: { REQUEST_OUTPUT_LEN: 1215752191 } },
-  { tiny: true, name: 'U+0000 in a text is a byte like others', path: '/v2/models/preprocessing/generate', body: '{"QUERY":"a\\u0000b","REQUEST_OUTPUT_LEN":1}', status: 200, json: { REQUEST_INPUT_LEN: 4, INPUT_ID: (ids: any[]) => ids.join() === '0,70,194,71' } },
+  ...onBoth<HttpCase>((d) => [
+    { name: 'U+0000 in a text is a byte like others', path: '/v2/models/preprocessing/generate', body: '{"QUERY":"a\\u0000b","REQUEST_OUTPUT_LEN":1}', status: 200, json: { REQUEST_INPUT_LEN: 4, INPUT_ID: (ids: any[]) => ids.join() === d.nulIds.join() } },
+  ]),
   { name: 'bytes that are no UTF-8 reach the tensor as they are', path: '/v2/models/preprocessing/generate', body: latin1('{"QUERY":"a\xff","REQUEST_OUTPUT_LEN":1}'), status: 400, json: error(/UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 1: invalid start byte/) },
   { name: 'a lone low surrogate is the three bytes of its code point', path: '/v2/models/preprocessing/generate', body: '{"QUERY":"a\\udc80","REQUEST_OUTPUT_LEN":1}', status: 400, json: error(/UnicodeDecodeError: 'utf-8' codec can't decode byte 0xed in position 1: invalid continuation byte/) },
   { name: 'a stop word that is no UTF-8', path: '/v2/models/preprocessing/generate', body: latin1('{"QUERY":"a","REQUEST_OUTPUT_LEN":1,"STOP_WORDS_DICT":"a\xff"}'), status: 400, json: error(/UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 1: invalid start byte/) },
@@ -91,8 +101,10 @@ export const GENERATES: readonly HttpCase[] = [
 ];
 
 export const STREAMS: readonly HttpCase[] = [
-  { tiny: true, name: 'one event per response, no [DONE]', path: STREAM, body: { text_input: COUNT, max_tokens: 2, stream: true }, status: 200, type: 'text/event-stream; charset=utf-8', text: /^data: \{"model_name":"ensemble","model_version":"1","sequence_end":false,"sequence_id":0,"sequence_start":false,"text_output":"[^"]*"\}\n\ndata: \{[^\n]*\}\n\n$/ },
-  { tiny: true, name: 'EOS at once is one event with an empty text', path: STREAM, body: { text_input: SILENCE, max_tokens: 5, stream: true }, status: 200, text: 'data: {"model_name":"ensemble","model_version":"1","sequence_end":false,"sequence_id":0,"sequence_start":false,"text_output":""}\n\n' },
+  ...onBoth<HttpCase>((d) => [
+    { name: 'one event per response, no [DONE]', path: STREAM, body: { text_input: d.count, max_tokens: 2, stream: true }, status: 200, type: 'text/event-stream; charset=utf-8', text: /^data: \{"model_name":"ensemble","model_version":"1","sequence_end":false,"sequence_id":0,"sequence_start":false,"text_output":"[^"]*"\}\n\ndata: \{[^\n]*\}\n\n$/ },
+    { name: 'EOS at once is one event with an empty text', path: STREAM, body: { text_input: d.silence, max_tokens: 5, stream: true }, status: 200, text: 'data: {"model_name":"ensemble","model_version":"1","sequence_end":false,"sequence_id":0,"sequence_start":false,"text_output":""}\n\n' },
+  ]),
   { ...UNMISSED, name: 'no max_tokens, other inputs present: an empty body', path: STREAM, body: { text_input: 'x', stream: true }, status: 200, text: '' },
   { name: 'an error first sets the status', path: STREAM, body: { text_input: 'x', max_tokens: 1, embedding_bias_words: ['a', 'b'], embedding_bias_weights: [1] }, status: 400, text: /^data: \{"error":"in ensemble 'ensemble', Failed to process/ },
   { name: 'refused before inference is plain JSON', path: STREAM, body: { text_input: 'x' }, status: 400, type: 'application/json', json: error(/but got 1 inputs for model 'ensemble'/) },

@@ -4,13 +4,13 @@
  * checked behind and in front of the embedded front end: src/embedded/openai.
  */
 import { type OpenAiProfile, RELEASES } from '#core/profile/index.ts';
+import { type Dialect, onBoth } from './dialects.ts';
 import type { HttpCase } from './http-tables.ts';
 import { UNMISSED } from './table-claim.ts';
 
 const COMPLETIONS = '/v1/completions';
 const CHAT = '/v1/chat/completions';
 const MODEL = 'ensemble';
-const SILENCE = '<|user|>Say nothing.<|assistant|>';
 const messages = [{ role: 'user', content: 'Say nothing.' }];
 const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
 const detail = (text: unknown) => ({ detail: text });
@@ -23,7 +23,7 @@ const ALWAYS_STOP: Pick<HttpCase, 'holds'> = { holds: ({ openai }) => openai.fin
 const NUL = String.raw`\{"id":"cmpl-[0-9a-f-]{36}","choices":\[`;
 const TAIL = (object: string, usage: string) => String.raw`\],"created":\d+,"model":"ensemble","system_fingerprint":null,"object":"${object}"${usage}\}`;
 const COUNTED = String.raw`,"usage":\{"prompt_tokens":\d+,"total_tokens":\d+,"completion_tokens":0\}`;
-const whole = (text: string, usage: string) => new RegExp(`^${NUL}${String.raw`\{"finish_reason":"stop","index":0,"logprobs":null,"text":"${text}"\}`}${TAIL('text_completion', usage)}$`);
+const whole = (text: string, usage: string) => new RegExp(`^${NUL}${String.raw`\{"finish_reason":"stop","index":0,"logprobs":null,"text":"${text.replaceAll(/[.[\]/]/g, String.raw`\$&`)}"\}`}${TAIL('text_completion', usage)}$`);
 const events = (...all: readonly string[]) => new RegExp(`^${all.map((e) => `data: ${e}\n\n`).join('')}data: ${String.raw`\[DONE\]`}\n\n$`);
 const textEvent = (usage: string) => `${NUL}${String.raw`\{"finish_reason":"stop","index":0,"logprobs":null,"text":""\}`}${TAIL('text_completion', usage)}`;
 const deltaEvent = (role: string, finish: string, usage: string) => `${NUL}${String.raw`\{"delta":\{"content":"","function_call":null,"role":${role}\},"logprobs":null,"finish_reason":${finish},"index":0\}`}${TAIL('chat.completion.chunk', usage)}`;
@@ -34,8 +34,7 @@ const pieces = (body: string): string => {
   const choices = body.split('\n\n').filter((e) => e.startsWith('data: {')).flatMap((e) => JSON.parse(e.slice(6)).choices as any[]);
   return [...choices.map((c) => c.text ?? c.delta.content), choices.at(-1)?.finish_reason].join('|');
 };
-const COUNT = '<|user|>Count from 1 to 9.<|assistant|>';
-const counting = (model: string, max_tokens: number) => ({ model, prompt: COUNT, max_tokens, stream: true, ...greedy });
+const counting = ({ count }: Dialect, model: string, max_tokens: number) => ({ model, prompt: count, max_tokens, stream: true, ...greedy });
 
 const ids = RELEASES.openai.filter(({ trtllmServe }) => trtllmServe === undefined).map(({ id }) => id);
 
@@ -51,7 +50,7 @@ const unmissed = (to: string): Pick<HttpCase, 'holds'> => ({ holds: (profile) =>
 
 export const OPENAI: readonly HttpCase[] = [
   { name: 'models', path: '/v1/models', status: 200, json: { object: 'list', data: (d: any[]) => d.some((m) => m.id === MODEL && m.object === 'model' && m.owned_by === 'Triton Inference Server') } },
-  { name: 'models in the order of their names, those of the steps too', tiny: true, path: '/v1/models', status: 200, json: { data: (d: any[]) => d.length > 3 && d.every((m, i) => i === 0 || d[i - 1].id < m.id) && d.some((m) => m.id === 'preprocessing') } },
+  { stock: true, name: 'models in the order of their names, those of the steps too', path: '/v1/models', status: 200, json: { data: (d: any[]) => d.length > 3 && d.every((m, i) => i === 0 || d[i - 1].id < m.id) && d.some((m) => m.id === 'preprocessing') } },
   { name: 'one model', path: '/v1/models/ensemble', status: 200, json: { id: MODEL, object: 'model' } },
   { name: 'an unknown model', path: '/v1/models/nope', status: 404, json: detail('Unknown model: nope') },
   { name: 'ready', path: '/health/ready', status: 200, text: '', type: undefined },
@@ -65,19 +64,23 @@ export const OPENAI: readonly HttpCase[] = [
   { name: 'a preflight from another origin', path: COMPLETIONS, method: 'OPTIONS', headers: { origin: 'http://elsewhere', 'access-control-request-method': 'POST' }, status: 400, text: 'Disallowed CORS origin' },
   { name: 'an answer to the one origin', path: '/v1/models', headers: { origin: 'http://localhost' }, status: 200, header: { 'access-control-allow-origin': 'http://localhost', 'access-control-allow-credentials': 'true' } },
 
-  { tiny: true, ...until('r25.10'), name: 'a completion without usage, the prompt before the answer', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, ...greedy }, status: 200, type: 'application/json', text: whole('Say nothing\\.', ',"usage":null') },
-  { tiny: true, ...held('r25.11', 'r25.11'), name: 'a completion with usage, the prompt before the answer', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, ...greedy }, status: 200, type: 'application/json', text: whole('Say nothing\\.', COUNTED) },
-  { tiny: true, ...since('r25.12'), name: 'a completion with usage', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, ...greedy }, status: 200, type: 'application/json', text: whole('', COUNTED) },
-  { tiny: true, ...since('r25.12'), name: 'echo', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, echo: true, ...greedy }, status: 200, text: whole('Say nothing\\.', COUNTED) },
-  { tiny: true, ...until('r25.06'), name: 'a stream whose events have no usage', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, stream: true, ...greedy }, status: 200, type: 'text/event-stream; charset=utf-8', text: events(textEvent('')) },
-  { tiny: true, ...since('r25.07'), name: 'a stream whose events have a usage of null', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, stream: true, ...greedy }, status: 200, type: 'text/event-stream; charset=utf-8', text: events(textEvent(',"usage":null')) },
-  { tiny: true, ...until('r25.06'), name: 'a chat stream whose events have no usage', path: CHAT, body: chat({ stream: true, ...greedy }), status: 200, text: events(deltaEvent('"assistant"', 'null', ''), deltaEvent('null', '"stop"', '')) },
-  { tiny: true, ...since('r25.07'), name: 'a chat stream whose events have a usage of null', path: CHAT, body: chat({ stream: true, ...greedy }), status: 200, text: events(deltaEvent('"assistant"', 'null', ',"usage":null'), deltaEvent('null', '"stop"', ',"usage":null')) },
-  { tiny: true, ...since('r25.11'), name: 'a stream with its usage at the end', path: COMPLETIONS, body: { model: MODEL, prompt: SILENCE, stream: true, stream_options: { include_usage: true }, ...greedy }, status: 200, text: events(textEvent(',"usage":null'), `${NUL}${TAIL('text_completion', COUNTED)}`) },
+  ...onBoth<HttpCase>((d) => [
+    { ...until('r25.10'), name: 'a completion without usage, the prompt before the answer', path: COMPLETIONS, body: { model: MODEL, prompt: d.silence, ...greedy }, status: 200, type: 'application/json', text: whole(d.silenceShown, ',"usage":null') },
+    { ...held('r25.11', 'r25.11'), name: 'a completion with usage, the prompt before the answer', path: COMPLETIONS, body: { model: MODEL, prompt: d.silence, ...greedy }, status: 200, type: 'application/json', text: whole(d.silenceShown, COUNTED) },
+    { ...since('r25.12'), name: 'a completion with usage', path: COMPLETIONS, body: { model: MODEL, prompt: d.silence, ...greedy }, status: 200, type: 'application/json', text: whole('', COUNTED) },
+    { ...since('r25.12'), name: 'echo', path: COMPLETIONS, body: { model: MODEL, prompt: d.silence, echo: true, ...greedy }, status: 200, text: whole(d.silenceShown, COUNTED) },
+    { ...until('r25.06'), name: 'a stream whose events have no usage', path: COMPLETIONS, body: { model: MODEL, prompt: d.silence, stream: true, ...greedy }, status: 200, type: 'text/event-stream; charset=utf-8', text: events(textEvent('')) },
+    { ...since('r25.07'), name: 'a stream whose events have a usage of null', path: COMPLETIONS, body: { model: MODEL, prompt: d.silence, stream: true, ...greedy }, status: 200, type: 'text/event-stream; charset=utf-8', text: events(textEvent(',"usage":null')) },
+    { ...until('r25.06'), name: 'a chat stream whose events have no usage', path: CHAT, body: chat({ stream: true, ...greedy }), status: 200, text: events(deltaEvent('"assistant"', 'null', ''), deltaEvent('null', '"stop"', '')) },
+    { ...since('r25.07'), name: 'a chat stream whose events have a usage of null', path: CHAT, body: chat({ stream: true, ...greedy }), status: 200, text: events(deltaEvent('"assistant"', 'null', ',"usage":null'), deltaEvent('null', '"stop"', ',"usage":null')) },
+    { ...since('r25.11'), name: 'a stream with its usage at the end', path: COMPLETIONS, body: { model: MODEL, prompt: d.silence, stream: true, stream_options: { include_usage: true }, ...greedy }, status: 200, text: events(textEvent(',"usage":null'), `${NUL}${TAIL('text_completion', COUNTED)}`) },
+  ]),
 
-  { tiny: true, streams: true, ...ALWAYS_STOP, name: 'a stream that ends at max_tokens with its last piece', path: COMPLETIONS, body: counting('ensemble', 3), status: 200, text: (body: string) => /^[^|]+\|[^|]+\|[^|]+\|stop$/.test(pieces(body)) },
-  { tiny: true, streams: true, ...ALWAYS_STOP, name: 'the same from the BLS, whose end is an event of its own, without text', path: COMPLETIONS, body: counting('tensorrt_llm_bls', 3), status: 200, text: (body: string) => /^[^|]+\|[^|]+\|[^|]+\|\|stop$/.test(pieces(body)) },
-  { tiny: true, streams: true, name: 'a stream that EOS ends in an event without text', path: COMPLETIONS, body: { ...counting('ensemble', 16), prompt: SILENCE }, status: 200, text: (body: string) => pieces(body) === '|stop' },
+  ...onBoth<HttpCase>((d) => [
+    { streams: true, ...ALWAYS_STOP, name: 'a stream that ends at max_tokens with its last piece', path: COMPLETIONS, body: counting(d, 'ensemble', 3), status: 200, text: (body: string) => /^[^|]+\|[^|]+\|[^|]+\|stop$/.test(pieces(body)) },
+    { streams: true, ...ALWAYS_STOP, name: 'the same from the BLS, whose end is an event of its own, without text', path: COMPLETIONS, body: counting(d, 'tensorrt_llm_bls', 3), status: 200, text: (body: string) => /^[^|]+\|[^|]+\|[^|]+\|\|stop$/.test(pieces(body)) },
+    { streams: true, name: 'a stream that EOS ends in an event without text', path: COMPLETIONS, body: { ...counting(d, 'ensemble', 16), prompt: d.silence }, status: 200, text: (body: string) => pieces(body) === '|stop' },
+  ]),
 
   { name: 'completion to an unknown model', path: COMPLETIONS, body: { model: 'nope', prompt: 'x' }, status: 400, json: detail('Unknown model: nope') },
   { name: 'chat to an unknown model', path: CHAT, body: { model: 'nope', messages }, status: 400, json: detail('Unknown model: nope') },
@@ -119,19 +122,21 @@ export const OPENAI: readonly HttpCase[] = [
 
   { ...until('r25.10'), name: 'what the model does not take', path: COMPLETIONS, body: { model: 'preprocessing', prompt: 'x' }, status: 400, json: detail(/^\[request id: <id_unknown>\] expected number of inputs between \d+ and \d+ but got \d+ inputs for model 'preprocessing'|^unexpected inference input '\w+' for model 'preprocessing'$/) },
   { ...since('r25.11'), name: 'what the model does not take', path: COMPLETIONS, body: { model: 'preprocessing', prompt: 'x' }, status: 500, json: detail(/^\[request id: <id_unknown>\] expected number of inputs between \d+ and \d+ but got \d+ inputs for model 'preprocessing'|^unexpected inference input '\w+' for model 'preprocessing'$/) },
-  { tiny: true, ...until('r25.10'), name: 'what a model of two inputs does not take', path: COMPLETIONS, body: { model: 'postprocessing', prompt: 'x' }, status: 400, json: detail(/^\[request id: <id_unknown>\] expected 2 inputs but got 7 inputs for model 'postprocessing'\. Got input\(s\) \[('\w+',?){7}\], but missing required input\(s\) \['TOKENS_BATCH','SEQUENCE_LENGTH'\]\. Please provide all required input\(s\)\.$/) },
-  { tiny: true, ...since('r25.11'), name: 'what a model of two inputs does not take', path: CHAT, body: chat({ model: 'postprocessing' }), status: 500, json: detail(/^\[request id: <id_unknown>\] expected 2 inputs but got 9 inputs for model 'postprocessing'\. Got input\(s\) \[('\w+',?){9}\], but missing required input\(s\) \['TOKENS_BATCH','SEQUENCE_LENGTH'\]\. Please provide all required input\(s\)\.$/) },
-  { tiny: true, ...until('r25.10'), name: 'the same, as a stream that never begins', path: COMPLETIONS, body: { model: 'postprocessing', prompt: 'x', stream: true }, status: 400, type: 'application/json', json: detail(/expected 2 inputs but got 7 inputs/) },
-  { tiny: true, ...since('r25.11'), name: 'the same, as a stream that never begins', path: CHAT, body: chat({ model: 'postprocessing', stream: true }), status: 500, type: 'application/json', json: detail(/expected 2 inputs but got 9 inputs/) },
+  { stock: true, ...until('r25.10'), name: 'what a model of two inputs does not take', path: COMPLETIONS, body: { model: 'postprocessing', prompt: 'x' }, status: 400, json: detail(/^\[request id: <id_unknown>\] expected 2 inputs but got 7 inputs for model 'postprocessing'\. Got input\(s\) \[('\w+',?){7}\], but missing required input\(s\) \['TOKENS_BATCH','SEQUENCE_LENGTH'\]\. Please provide all required input\(s\)\.$/) },
+  { stock: true, ...since('r25.11'), name: 'what a model of two inputs does not take', path: CHAT, body: chat({ model: 'postprocessing' }), status: 500, json: detail(/^\[request id: <id_unknown>\] expected 2 inputs but got 9 inputs for model 'postprocessing'\. Got input\(s\) \[('\w+',?){9}\], but missing required input\(s\) \['TOKENS_BATCH','SEQUENCE_LENGTH'\]\. Please provide all required input\(s\)\.$/) },
+  { stock: true, ...until('r25.10'), name: 'the same, as a stream that never begins', path: COMPLETIONS, body: { model: 'postprocessing', prompt: 'x', stream: true }, status: 400, type: 'application/json', json: detail(/expected 2 inputs but got 7 inputs/) },
+  { stock: true, ...since('r25.11'), name: 'the same, as a stream that never begins', path: CHAT, body: chat({ model: 'postprocessing', stream: true }), status: 500, type: 'application/json', json: detail(/expected 2 inputs but got 9 inputs/) },
 
   ...[0, null].flatMap((max_tokens): HttpCase[] => [
     { ...unmissed('r25.07'), name: `max_tokens ${max_tokens}, which is not sent and not missed: an empty answer`, path: COMPLETIONS, body: prompt({ max_tokens }), status: 200, text: whole('', ',"usage":null') },
     { ...unmissed('r25.06'), streams: true, name: `max_tokens ${max_tokens}, streamed: one empty event`, path: COMPLETIONS, body: prompt({ max_tokens, stream: true }), status: 200, text: events(textEvent('')) },
     { ...unmissed('r25.07'), streams: true, name: `max_tokens ${max_tokens} in chat, streamed: the role and one empty event`, path: CHAT, body: chat({ max_tokens, stream: true }), status: 200, text: (body: string) => pieces(body) === '||stop' && body.endsWith('data: [DONE]\n\n') },
   ]),
-  { tiny: true, ...held('r25.08', 'r25.10'), name: 'max_tokens 0 is sent, and refused by the engine', path: COMPLETIONS, body: prompt({ max_tokens: 0 }), status: 400, json: detail(/in ensemble 'ensemble', .*request_output_len/) },
-  { tiny: true, ...since('r25.11'), name: 'max_tokens 0 is sent, and refused by the engine', path: COMPLETIONS, body: prompt({ max_tokens: 0 }), status: 500, json: detail(/in ensemble 'ensemble', .*request_output_len/) },
-  { tiny: true, ...since('r25.08'), name: 'max_tokens null is the default', path: COMPLETIONS, body: { model: MODEL, prompt: COUNT, max_tokens: null, ...greedy }, status: 200, text: (body: string) => JSON.parse(body).choices[0].text.length > 0 },
+  ...onBoth<HttpCase>((d) => [
+    { ...held('r25.08', 'r25.10'), name: 'max_tokens 0 is sent, and refused by the engine', path: COMPLETIONS, body: prompt({ max_tokens: 0 }), status: 400, json: detail(/in ensemble 'ensemble', .*request_output_len/) },
+    { ...since('r25.11'), name: 'max_tokens 0 is sent, and refused by the engine', path: COMPLETIONS, body: prompt({ max_tokens: 0 }), status: 500, json: detail(/in ensemble 'ensemble', .*request_output_len/) },
+    { ...since('r25.08'), name: 'max_tokens null is the default', path: COMPLETIONS, body: { model: MODEL, prompt: d.count, max_tokens: null, ...greedy }, status: 200, text: (body: string) => JSON.parse(body).choices[0].text.length > 0 },
+  ]),
 
   { holds: ({ models, openai }) => openai.seedTensor.value === 'random_seed' && models.seedTensor.value === 'seed', name: 'a seed under its old name', path: COMPLETIONS, body: prompt({ seed: 1, stream: true }), status: 400, json: detail("unexpected inference input 'random_seed' for model 'ensemble'") },
   { holds: ({ models, openai }) => openai.seedTensor.value === 'seed' && models.seedTensor.value === 'random_seed' && !openai.tokenCounts.value, name: 'a seed under its new name', path: COMPLETIONS, body: prompt({ seed: 1 }), status: 400, json: detail("unexpected inference input 'seed' for model 'ensemble'") },

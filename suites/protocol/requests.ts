@@ -6,9 +6,8 @@ export const int32 = int32Tensor;
 export const bytes = bytesTensor;
 export const bool = boolTensor;
 
-/** `Say nothing.` in the chat form of the tiny checkpoint is answered by EOS at once; this prompt is answered at length. */
+/** Answered at length, by the checkpoint tiny as it is meant; what rows say to which checkpoint is in `dialects`. */
 export const COUNT = '<|user|>Count from 1 to 9.<|assistant|>';
-export const SILENCE = '<|user|>Say nothing.<|assistant|>';
 
 export function ensemble(text: string, maxTokens: number, more: readonly Tensor[] = [], rest: Partial<Infer> = {}): Infer {
   return { model: 'ensemble', inputs: [bytes('text_input', [1, 1], [text]), int32('max_tokens', [1, 1], [maxTokens]), ...more], ...rest };

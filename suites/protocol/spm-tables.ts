@@ -38,6 +38,19 @@ export const PREPROCESSING_SPM: readonly TensorCase[] = [
       OUT_PAD_ID: ['INT32', [2, 1], [2, 2]],
     },
   },
+  {
+    spm: true,
+    name: 'every output has its dtype and shape',
+    request: preprocessing(['hi'], [7]),
+    outputs: {
+      INPUT_ID: ['INT32', [1, 3], [1, 353, 312]], REQUEST_INPUT_LEN: ['INT32', [1, 1], [3]], DECODER_INPUT_ID: ['INT32', [1, 1], [2]], REQUEST_DECODER_INPUT_LEN: ['INT32', [1, 1], [1]],
+      BAD_WORDS_IDS: ['INT32', [1, 2, 0], []], STOP_WORDS_IDS: ['INT32', [1, 2, 0], []], EMBEDDING_BIAS: ['FP32', [1, 0], undefined],
+      REQUEST_OUTPUT_LEN: ['INT32', [1, 1], [7]], OUT_END_ID: ['INT32', [1, 1], [2]], OUT_PAD_ID: ['INT32', [1, 1], [2]],
+    },
+  },
+  ids('BOS written in the prompt is doubled, EOS becomes the control token', '<s></s>', [1, 2]),
+  { spm: true, name: 'a batch is padded with the pad id', request: preprocessing(['<s><s>', ''], [1, 1]), outputs: { INPUT_ID: ['INT32', [2, 3], [1, 1, 1, 1, 2, 2]], REQUEST_INPUT_LEN: ['INT32', [2, 1], [3, 1]] } },
+  { spm: true, name: 'special text as a stop word is its id, beside an empty one', request: preprocessing(['x'], [1], [bytes('STOP_WORDS_DICT', [1, 2], ['</s>', ''])]), outputs: { STOP_WORDS_IDS: ['INT32', [1, 2, 1], [2, 1]] } },
   ids('a word gets a dummy prefix', 'hello', [333, ...HELLO]),
   ids('a space in front is that prefix: the same ids as without', ' hello', [333, ...HELLO]),
   ids('of two spaces one stays', '  hello', [333, 333, ...HELLO]),
@@ -85,7 +98,6 @@ const JAPANESE = [333, 233, 154, 168, 233, 159, 175, 235, 173, 161, 243, 162, 15
 
 /** Each beam is one list to decode, as each response of a stream is. */
 export const POSTPROCESSING_SPM: readonly TensorCase[] = [
-  texts('EOS alone is an empty text', [1, 1], [[2]], ''),
   texts('inside a list spaces are right', [1, 10], [[1, 333, ...HELLO, 2, 355, 367, 315, 307]], 'hello world'),
   texts('one token at a time every leading space is lost', [3, 1], [[380], [402], [414]], 'The', 'blue', 'milk'),
   texts('and so are double spaces', [6, 1], [[351], [333], [360], [333], [333], [362]], 'a', '', 'b', '', '', 'c'),

@@ -23,9 +23,11 @@ export interface TableRow {
   readonly name: string;
   /** Changes the server (loads, unloads, settings): only on targets that this run owns. */
   readonly changes?: true;
-  /** Needs the tiny checkpoint or the model repository around it: their ids, answers, limits or configuration. */
+  /** Needs this project's model repository, with whichever of its checkpoints: its models, limits or configuration. */
+  readonly stock?: true;
+  /** Needs the checkpoint tiny: its ids or answers. */
   readonly tiny?: true;
-  /** Needs the checkpoint tiny-spm: its ids. */
+  /** Needs the checkpoint tiny-spm: its ids or answers. */
   readonly spm?: true;
   /** Asks for a stream, which a repository without the decoupled policy does not give. */
   readonly streams?: true;
@@ -36,6 +38,9 @@ export interface TableRow {
 /** Rows with tensors that the model repositories had not always, or not under this name. */
 export const WITH_COUNTS: Pick<TableRow, 'holds'> = { holds: ({ models }) => models.returnsTokenCounts.value };
 export const WITH_MIN_TOKENS: Pick<TableRow, 'holds'> = { holds: ({ models }) => models.minTokensTensor.value === 'min_tokens' };
+
+/** A release whose streams decode the ids of each response alone. */
+export const CHUNKED: Pick<TableRow, 'holds'> = { holds: ({ models }) => !models.streamedTextHoldsBackPartialCharacters.value };
 
 /** What becomes of a request that lacks a required input which the core did not miss. */
 export const UNMISSED: Pick<TableRow, 'holds'> = { holds: ({ core }) => !core.missingRequiredInputDetected.value };
@@ -53,18 +58,14 @@ export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
       if (reason !== undefined) return notServed(reason);
       const tiny = serves(lab, TINY_CHECKPOINT);
       const spm = serves(lab, SPM_CHECKPOINT);
-      const rows = t.cases.filter(
-        (c) =>
-          (lab.parts.owned || c.changes !== true) &&
-          (tiny || c.tiny !== true) &&
-          (spm || c.spm !== true) &&
-          (lab.parts.decoupled || c.streams !== true) &&
-          (c.holds?.(lab.profile) ?? true),
+      const own = t.cases.filter((c) => (tiny || spm || c.stock !== true) && (tiny || c.tiny !== true) && (spm || c.spm !== true));
+      const rows = own.filter(
+        (c) => (lab.parts.owned || c.changes !== true) && (lab.parts.decoupled || c.streams !== true) && (c.holds?.(lab.profile) ?? true),
       );
-      const others = t.cases.filter((c) => c.holds?.(lab.profile) === false).length;
-      const left = tiny ? 0 : t.cases.filter((c) => c.tiny === true).length;
+      const others = own.filter((c) => c.holds?.(lab.profile) === false).length;
+      const left = tiny || spm ? 0 : t.cases.filter((c) => c.tiny === true || c.stock === true).length;
       const notes = [
-        ...(left === 0 ? [] : [`${left} left out, they need the tiny checkpoint`]),
+        ...(left === 0 ? [] : [`${left} left out, they need the tiny checkpoint and its repository`]),
         ...(others === 0 ? [] : [`${others} about releases that answer otherwise`]),
       ];
       if (rows.length === 0) return notServed('every exchange of this table needs the tiny checkpoint');

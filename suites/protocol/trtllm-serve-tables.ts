@@ -3,11 +3,11 @@
  * Every row of the observation, with the engine's words behind it, is checked in src/embedded/trtllm-serve.
  */
 import type { OpenAiProfile, ReleaseProfile, TrtllmServeProfile } from '#core/profile/index.ts';
+import { onBoth } from './dialects.ts';
 import type { HttpCase } from './http-tables.ts';
 
 const COMPLETIONS = '/v1/completions';
 const CHAT = '/v1/chat/completions';
-const SILENCE = '<|user|>Say nothing.<|assistant|>';
 const messages = [{ role: 'user', content: 'Say nothing.' }];
 const prompt = (more: object) => ({ model: 'm', prompt: 'x', ...more });
 const chat = (more: object) => ({ model: 'm', messages, ...more });
@@ -51,12 +51,14 @@ export const TRTLLM_SERVE: readonly HttpCase[] = [
   { ...BOTH, name: 'no cross-origin rules', path: COMPLETIONS, method: 'OPTIONS', headers: { origin: 'http://localhost', 'access-control-request-method': 'POST' }, status: 405, header: { allow: 'POST' } },
   { ...BOTH, name: 'a slash too many', path: '/v1/completions/', body: prompt({}), headers: { host: 'front:8000' }, status: 307, header: { location: 'http://front:8000/v1/completions' } },
 
-  { tiny: true, ...dropsEos(BOTH), name: 'a completion', path: COMPLETIONS, body: { model: 'm', prompt: SILENCE, temperature: 0 }, status: 200, type: 'application/json', text: all(String.raw`\{"id":"cmpl-${HEX}","object":"text_completion","created":\d+,"model":"m","choices":\[\{"index":0,"text":"","token_ids":null,"logprobs":null,"context_logits":null,"finish_reason":"stop","stop_reason":null,"disaggregated_params":null,"avg_decoded_tokens_per_iter":1\.0\}\],"usage":${USAGE},"prompt_token_ids":null\}`) },
-  { tiny: true, ...dropsEos(BOTH), name: 'a chat answer', path: CHAT, body: chat({ temperature: 0 }), status: 200, type: 'application/json', text: all(String.raw`\{"id":"chatcmpl-${HEX}","object":"chat\.completion","created":\d+,"model":"m","choices":\[\{"index":0,"message":\{"role":"assistant","content":"","reasoning_content":"","reasoning":null,"tool_calls":\[\]\},"logprobs":null,"finish_reason":"stop","stop_reason":null,"mm_embedding_handle":null,"disaggregated_params":null,"avg_decoded_tokens_per_iter":1\.0\}\],"usage":${USAGE},"prompt_token_ids":null\}`) },
-  { tiny: true, ...dropsEos(A), name: 'a stream of completions, usage in a chat object', path: COMPLETIONS, body: { model: 'm', prompt: SILENCE, temperature: 0, ...counted }, status: 200, type: 'text/event-stream; charset=utf-8', text: all(textChunk(`cmpl-${HEX}`), usageChunk(`chatcmpl-${HEX}`, 'chat\\.completion\\.chunk'), DONE) },
-  { tiny: true, ...dropsEos(B), name: 'a stream of completions, usage in its own object', path: COMPLETIONS, body: { model: 'm', prompt: SILENCE, temperature: 0, ...counted }, status: 200, type: 'text/event-stream; charset=utf-8', text: all(textChunk('cmpl-\\d+'), usageChunk('cmpl-\\d+', 'text_completion'), DONE) },
-  { tiny: true, ...A, name: 'a chat stream, absent nulls and a space behind the role', path: CHAT, body: chat({ temperature: 0, stream: true }), status: 200, text: all(chatChunk(`chatcmpl-${HEX}`, ROLE, ' \\n\\n'), chatChunk(`chatcmpl-${HEX}`, LAST, '\\n\\n'), DONE) },
-  { tiny: true, ...B, name: 'a chat stream with one id', path: CHAT, body: chat({ temperature: 0, stream: true }), status: 200, text: all(chatChunk('chatcmpl-\\d+', ROLE, ' \\n\\n'), chatChunk('chatcmpl-\\d+', LAST, '\\n\\n'), DONE) },
+  ...onBoth<HttpCase>((d) => [
+    { ...dropsEos(BOTH), name: 'a completion', path: COMPLETIONS, body: { model: 'm', prompt: d.silence, temperature: 0 }, status: 200, type: 'application/json', text: all(String.raw`\{"id":"cmpl-${HEX}","object":"text_completion","created":\d+,"model":"m","choices":\[\{"index":0,"text":"","token_ids":null,"logprobs":null,"context_logits":null,"finish_reason":"stop","stop_reason":null,"disaggregated_params":null,"avg_decoded_tokens_per_iter":1\.0\}\],"usage":${USAGE},"prompt_token_ids":null\}`) },
+    { ...dropsEos(BOTH), name: 'a chat answer', path: CHAT, body: chat({ temperature: 0 }), status: 200, type: 'application/json', text: all(String.raw`\{"id":"chatcmpl-${HEX}","object":"chat\.completion","created":\d+,"model":"m","choices":\[\{"index":0,"message":\{"role":"assistant","content":"","reasoning_content":"","reasoning":null,"tool_calls":\[\]\},"logprobs":null,"finish_reason":"stop","stop_reason":null,"mm_embedding_handle":null,"disaggregated_params":null,"avg_decoded_tokens_per_iter":1\.0\}\],"usage":${USAGE},"prompt_token_ids":null\}`) },
+    { ...dropsEos(A), name: 'a stream of completions, usage in a chat object', path: COMPLETIONS, body: { model: 'm', prompt: d.silence, temperature: 0, ...counted }, status: 200, type: 'text/event-stream; charset=utf-8', text: all(textChunk(`cmpl-${HEX}`), usageChunk(`chatcmpl-${HEX}`, 'chat\\.completion\\.chunk'), DONE) },
+    { ...dropsEos(B), name: 'a stream of completions, usage in its own object', path: COMPLETIONS, body: { model: 'm', prompt: d.silence, temperature: 0, ...counted }, status: 200, type: 'text/event-stream; charset=utf-8', text: all(textChunk('cmpl-\\d+'), usageChunk('cmpl-\\d+', 'text_completion'), DONE) },
+    { ...A, name: 'a chat stream, absent nulls and a space behind the role', path: CHAT, body: chat({ temperature: 0, stream: true }), status: 200, text: all(chatChunk(`chatcmpl-${HEX}`, ROLE, ' \\n\\n'), chatChunk(`chatcmpl-${HEX}`, LAST, '\\n\\n'), DONE) },
+    { ...B, name: 'a chat stream with one id', path: CHAT, body: chat({ temperature: 0, stream: true }), status: 200, text: all(chatChunk('chatcmpl-\\d+', ROLE, ' \\n\\n'), chatChunk('chatcmpl-\\d+', LAST, '\\n\\n'), DONE) },
+  ]),
 
   ...violation(/'type': 'extra_forbidden', 'loc': \('body', 'foo'\), 'msg': 'Extra inputs are not permitted', 'input': 1\}/).map((row) => ({ ...row, name: 'a field that is not known', path: COMPLETIONS, body: prompt({ foo: 1 }), status: 400 })),
   ...violation(/'type': 'missing', 'loc': \('body', 'model'\), 'msg': 'Field required'/).map((row) => ({ ...row, name: 'a field that is missing', path: CHAT, body: { messages }, status: 400 })),

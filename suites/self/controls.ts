@@ -1,5 +1,6 @@
 import type { Claim } from '#checks/lab/claim.ts';
 import { structural } from '#checks/lab/outcome.ts';
+import { SPM_CHECKPOINT, TINY_CHECKPOINT } from '#core/config/index.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
 import type { Failure } from '#checks/lab/result.ts';
@@ -96,9 +97,17 @@ export function controls(): void {
   // With the sampler that keeps the EOS id, and so counts it.
   idealHasNoGaps('ideal-trtllm-serve-has-no-gaps', 'ideal,models=1.2,openai=trtllm-serve-1.3rc', ofOpenAi);
   if (THOROUGH) batchNoiseIsSeen();
+  unaryRepositories('unary-repository', TINY_CHECKPOINT, [
+    ...UNARY_CLAIMS,
+    ...ORDINARY_CLAIMS.filter(({ suite }) => THOROUGH || OF_ANSWERS.includes(suite)),
+  ]);
+  if (THOROUGH) unaryRepositories('unary-repository-tiny-spm', SPM_CHECKPOINT, UNARY_CLAIMS);
+}
+
+function unaryRepositories(id: string, checkpoint: string, claims: readonly Claim[]): void {
   claim(
     {
-      id: 'unary-repository',
+      id,
       suite: 'self',
       statement: 'On a repository without the decoupled policy claims that need no streams hold, and the others say that they need them.',
       routes: ['raw', 'ensemble', 'bls', 'bls-accumulate', 'generate'],
@@ -106,11 +115,8 @@ export function controls(): void {
       timeoutMs: RUN_DEADLINE_MS,
     },
     async ({ signal }) => {
-      using repository = unaryRepository();
-      const { outcomes, failures } = await runSuite(
-        { repository: repository.path },
-        { signal, claims: [...UNARY_CLAIMS, ...ORDINARY_CLAIMS.filter(({ suite }) => THOROUGH || OF_ANSWERS.includes(suite))] },
-      );
+      using repository = unaryRepository(checkpoint);
+      const { outcomes, failures } = await runSuite({ checkpoint, repository: repository.path }, { signal, claims });
       const asked = [...outcomes.values()].filter((o) => o.notServed === undefined).length;
       const silent = [...outcomes]
         .filter(([, o]) => o.notServed === undefined && o.n === 0)

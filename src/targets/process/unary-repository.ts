@@ -1,18 +1,20 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MODEL_REPOSITORY } from '#core/config/index.ts';
+import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { modelRepository } from '../model-repository.ts';
 
 /** The models whose configuration says that they are decoupled; the ensemble is what its steps are. */
 const DECOUPLED = ['tensorrt_llm', 'llmapi', 'tensorrt_llm_bls', 'tensorrt_llm_bls_accumulate'];
 
-/** A copy of the model repository in which every request gets one response. */
-export function unaryRepository(): { readonly path: string } & Disposable {
+/** A copy of the model repository, with this checkpoint beside it, in which every request gets one response. */
+export function unaryRepository(checkpoint = TINY_CHECKPOINT): { readonly path: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-unary-'));
   const path = join(folder, 'models');
-  cpSync(MODEL_REPOSITORY, path, { recursive: true });
+  const source = modelRepository(checkpoint);
+  cpSync(source, path, { recursive: true });
   // The models name their checkpoint by its place beside the repository.
-  symlinkSync(join(MODEL_REPOSITORY, '..', 'checkpoint'), join(folder, 'checkpoint'));
+  symlinkSync(join(source, '..', 'checkpoint'), join(folder, 'checkpoint'));
   for (const model of DECOUPLED) {
     const config = join(path, model, 'config.pbtxt');
     const text = readFileSync(config, 'utf8');
