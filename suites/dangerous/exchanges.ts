@@ -1,25 +1,9 @@
 /** What is sent, and what it was seen to do to whom. Releases and threads: docs/observed.md#crashes. */
-import type { Lab } from '#checks/lab/lab.ts';
 import { nowNs } from '#core/clock/index.ts';
-import type { RouteId } from '#core/request/index.ts';
-import { COUNT, EMPTY_FINAL, bool, bytes, ensemble, int32 } from '../protocol/requests.ts';
+import { COUNT, bytes, ensemble, int32 } from '../protocol/requests.ts';
 import { PlainGrpc, http, inferMessage } from '../protocol/wire.ts';
-
-export interface DangerousExchange {
-  readonly id: string;
-  readonly statement: string;
-  /** What releases were seen to do, to complete "known: …". */
-  readonly known: string;
-  readonly thread: string;
-  /** Where the good request goes: ensemble when absent. */
-  readonly route?: RouteId;
-  /** Why the target has nothing to be asked, beside not having the route. */
-  unless?(lab: Lab): string | undefined;
-  /** How often it is sent, with a good request after each. */
-  readonly times: number;
-  /** Sends it once. Undefined when the reply is one that a server may give; otherwise what it was. */
-  send(lab: Lab): Promise<string | undefined>;
-}
+import { stopOfWholeAnswer } from './stop-of-whole-answer.ts';
+import type { DangerousExchange } from './types.ts';
 
 /** libevhtp parses the query in a form body; from here on the parser runs over its own buffer. */
 const FORM_BYTES = 4 * 1024 * 1024;
@@ -91,29 +75,7 @@ export const EXCHANGES: readonly DangerousExchange[] = [
       return reply.code === 'OK' && reply.messages.every((m) => m.error === '') ? 'no error came' : undefined;
     },
   },
-  {
-    id: 'stop-of-whole-answer',
-    statement: "A stop request for an answer of the LLM API's model that is not streamed leaves neither of the two without an end.",
-    known: 'the model of TensorRT-LLM 1.x sends nothing more for the request that was stopped: its client waits until its own deadline',
-    thread: 'docs/observed.md#torch-path',
-    route: 'llmapi',
-    // A stop that comes before its request, or behind its end, meets nothing.
-    times: 5,
-    async send(lab) {
-      using client = new PlainGrpc(lab.parts.endpoints.grpc);
-      const flag = (name: string) => bool(name, [1], [true]);
-      const long = int32('sampling_param_max_tokens', [1], [lab.parts.budget.longTokens]);
-      const ask = { model: lab.parts.models.llmapi, id: 'stop-of-whole-answer', parameters: EMPTY_FINAL };
-      const text = bytes('text_input', [1], [COUNT]);
-      const both = [
-        { ...ask, inputs: [text, long] },
-        { ...ask, inputs: [text, flag('stop')] },
-      ];
-      const reply = await client.stream(both.map(inferMessage), lab.parts.deadlineMs);
-      const ends = reply.messages.filter((m) => m.final).length;
-      return ends === both.length ? undefined : `${ends} of ${both.length} requests ended within ${lab.parts.deadlineMs} ms`;
-    },
-  },
+  stopOfWholeAnswer,
   {
     id: 'failed-prompt-of-several',
     statement: 'A completions stream of two prompts, of which the engine refuses one, is refused or comes to an end.',

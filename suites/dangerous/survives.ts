@@ -5,11 +5,11 @@ import { requestOf } from '#checks/lab/plan.ts';
 import { replayOf } from '#checks/lab/replay.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { LockstepError } from '#core/errors/index.ts';
-import type { DangerousExchange } from './exchanges.ts';
+import { type DangerousExchange, MISSED } from './types.ts';
 
 /** A claim that the exchange hurts nobody: it gets a reply, the process lives, and a good request its right answer. */
 export function survives(exchange: DangerousExchange): Claim {
-  const { id, statement, known, thread, route = 'ensemble' } = exchange;
+  const { id, statement, known, thread, times, triesEach = 1, route = 'ensemble' } = exchange;
   return {
     id,
     suite: 'dangerous',
@@ -24,9 +24,13 @@ export function survives(exchange: DangerousExchange): Claim {
       const canary = requestOf(lab.plan.draw('canary', 1)[0]!, { maxTokens: 12 });
       const truth = await lab.truth(canary);
       const failures: Failure[] = [];
-      let n = 0;
-      for (let i = 0; i < exchange.times && failures.length === 0; i++) {
+      let [n, missed] = [0, 0];
+      while (n < times && missed <= times * (triesEach - 1) && failures.length === 0) {
         const seen = await exchange.send(lab).catch((thrown: unknown) => LockstepError.from(thrown).message);
+        if (seen === MISSED) {
+          missed++;
+          continue;
+        }
         n++;
         // A connection that breaks off says that a server may be dying; it gets a moment to be gone.
         const health = await lab.healthSoon(seen !== undefined);
@@ -40,7 +44,7 @@ export function survives(exchange: DangerousExchange): Claim {
         } else if (seen !== undefined) {
           failures.push({ law: 'answers-after-error', code: 'no-reply', text: `${seen} (known: ${known}; ${thread})`, replay });
         } else {
-          const after = await lab.run({ request: canary, route, mode: 'unary', repeat: i });
+          const after = await lab.run({ request: canary, route, mode: 'unary', repeat: n });
           const { verdict, text } = await lab.judge(after, truth);
           if (failsUnder(lab.policy, verdict))
             failures.push({
@@ -51,7 +55,9 @@ export function survives(exchange: DangerousExchange): Claim {
             });
         }
       }
-      return structural(n, 'exchanges, each with a good one after it', failures);
+      return structural(n, 'exchanges, each with a good one after it', failures, {
+        notes: missed > 0 ? [`${missed} missed their moment`] : [],
+      });
     },
   };
 }
