@@ -1,16 +1,10 @@
+import type { ClientEndpoints } from '#wire/clients/index.ts';
+
 /** A server under test and how it came to run. */
 export type TargetKind = 'embedded' | 'process' | 'docker' | 'external';
 
-export interface Endpoints {
-  /** host:port */
-  readonly grpc: string;
-  /** host:port */
-  readonly http: string;
-  /** host:port of the metrics port, where there is one. */
-  readonly metrics: string | undefined;
-  /** Base URL up to and without /v1, where there is an OpenAI front end. */
-  readonly openai: string | undefined;
-}
+/** Where it listens, and how one gets in. */
+export type Endpoints = ClientEndpoints;
 
 export interface Health {
   readonly alive: boolean;

@@ -2,7 +2,7 @@ import { withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Endpoints, Health, Target } from '../types.ts';
 import { readIdentity } from './identity.ts';
-import { httpReady, tcpOpen, waitForAll } from './wait.ts';
+import { grpcLive, httpReady, tcpOpen, waitForAll } from './wait.ts';
 
 export interface ExternalOptions {
   readonly endpoints: Endpoints;
@@ -22,9 +22,10 @@ const HEALTH_WITHIN_MS = 3_000;
  */
 export async function connectExternalTarget(options: ExternalOptions): Promise<Target> {
   const { endpoints, signal } = options;
-  const strategies = [httpReady(`http://${endpoints.http}/v2/health/ready`), tcpOpen(endpoints.grpc)];
+  const { access } = endpoints;
+  const strategies = [httpReady(endpoints.http, '/v2/health/ready', access), grpcLive(endpoints.grpc, access)];
   if (endpoints.metrics !== undefined) strategies.push(tcpOpen(endpoints.metrics));
-  if (endpoints.openai !== undefined) strategies.push(tcpOpen(addressOf(endpoints.openai)));
+  if (endpoints.openai !== undefined) strategies.push(tcpOpen(endpoints.openai));
   try {
     await waitForAll(strategies, { ms: options.readyWithinMs ?? READY_WITHIN_MS, signal });
   } catch (thrown) {
@@ -36,9 +37,8 @@ export async function connectExternalTarget(options: ExternalOptions): Promise<T
       cause: error,
     });
   }
-  const identity = await withDeadline(
-    { ms: IDENTITY_WITHIN_MS, what: `http://${endpoints.http}/v2 to say what it serves`, signal },
-    (inner) => readIdentity(endpoints.http, inner),
+  const identity = await withDeadline({ ms: IDENTITY_WITHIN_MS, what: `${endpoints.http}/v2 to say what it serves`, signal }, (inner) =>
+    readIdentity(endpoints, inner),
   );
   return {
     kind: 'external',
@@ -54,16 +54,12 @@ export async function connectExternalTarget(options: ExternalOptions): Promise<T
 
 /** The process cannot be seen from here; that the server answers is all there is to know. */
 export async function askHealth(endpoints: Endpoints): Promise<Health> {
-  const strategies = [httpReady(`http://${endpoints.http}/v2/health/live`), tcpOpen(endpoints.grpc)];
+  const { access } = endpoints;
+  const strategies = [httpReady(endpoints.http, '/v2/health/live', access), grpcLive(endpoints.grpc, access)];
   try {
     await waitForAll(strategies, { ms: HEALTH_WITHIN_MS });
     return { alive: true, detail: '' };
   } catch (thrown) {
     return { alive: false, detail: LockstepError.from(thrown).message };
   }
-}
-
-function addressOf(url: string): string {
-  const { hostname, port, protocol } = new URL(url);
-  return `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
 }

@@ -1,10 +1,14 @@
 import { type Metrics, parseMetrics } from '#wire/protocol/prometheus.ts';
+import type { Access } from './access.ts';
 import { type GrpcClient, grpcClient } from './grpc/index.ts';
 import { HttpChannel, type HttpClient, httpClient } from './http/index.ts';
 import { type OpenAiClient, openAiClient } from './openai/index.ts';
 
 export type { CallStatus, GrpcClient, InferStream } from './grpc/index.ts';
 export type { BodyEvent, EventStream, HttpAnswer, HttpClient, HttpEnding, HttpRequest } from './http/index.ts';
+export { type Access, hostPort, httpBase } from './access.ts';
+export { grpcClient } from './grpc/index.ts';
+export { HttpChannel } from './http/index.ts';
 export type * from './openai/index.ts';
 export type * from './server-client.ts';
 export type * from './types.ts';
@@ -12,14 +16,16 @@ export { errorText as httpErrorText } from './http/index.ts';
 
 /** Where a server listens; a target's endpoints have this shape. */
 export interface ClientEndpoints {
-  /** host:port */
+  /** host:port, or grpcs://host:port */
   readonly grpc: string;
-  /** host:port */
+  /** host:port, or https://host:port */
   readonly http: string;
-  /** host:port of the metrics port, where there is one. */
+  /** As `http`, of the metrics port, where there is one. */
   readonly metrics: string | undefined;
   /** Base URL up to and without /v1, where there is an OpenAI front end. */
   readonly openai: string | undefined;
+  /** Certificates and headers; absent: none. */
+  readonly access?: Access | undefined;
 }
 
 /** Every way into one server. */
@@ -36,10 +42,10 @@ const METRICS_DEADLINE_MS = 10_000;
 
 /** Nothing is connected before the first call. Disposing closes every connection, calls in flight included. */
 export function connect(endpoints: ClientEndpoints): Clients & AsyncDisposable {
-  const grpc = grpcClient(endpoints.grpc);
-  const http = httpClient(endpoints.http);
-  const metrics = endpoints.metrics === undefined ? undefined : new HttpChannel(endpoints.metrics);
-  const openai = endpoints.openai === undefined ? undefined : openAiClient(endpoints.openai);
+  const grpc = grpcClient(endpoints.grpc, endpoints.access);
+  const http = httpClient(endpoints.http, endpoints.access);
+  const metrics = endpoints.metrics === undefined ? undefined : new HttpChannel(endpoints.metrics, endpoints.access);
+  const openai = endpoints.openai === undefined ? undefined : openAiClient(endpoints.openai, endpoints.access);
   return {
     grpc,
     http,

@@ -1,6 +1,7 @@
-import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { type ChannelCredentials, Client, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
 import { wallClockMs } from '#core/clock/index.ts';
 import { UNLIMITED_MESSAGES } from '#wire/protocol/service.ts';
+import { type Access, grpcMetadata, grpcTarget } from '../access.ts';
 import type { CallOptions } from '../types.ts';
 import { callStatus, interrupted, statusError } from './status.ts';
 
@@ -33,16 +34,21 @@ interface Connection {
 }
 
 /**
- * gRPC to one address (host:port, no TLS). Connections open when needed, one per 100 calls in flight; messages have no
+ * gRPC to one address (host:port, or grpcs://host:port for TLS). Connections open when needed, one per 100 calls in flight; messages have no
  * size limit. Every status reaches the caller as it came.
  */
 export class GrpcChannel implements AsyncDisposable {
   readonly address: string;
   readonly #connections: Connection[] = [];
   readonly #inFlight = new Set<{ cancel(): void }>();
+  readonly #credentials: ChannelCredentials;
+  readonly #access: Access | undefined;
 
-  constructor(address: string) {
-    this.address = address;
+  constructor(address: string, access?: Access) {
+    const target = grpcTarget(address, access);
+    this.address = target.address;
+    this.#credentials = target.credentials;
+    this.#access = access;
   }
 
   /**
@@ -62,7 +68,7 @@ export class GrpcChannel implements AsyncDisposable {
       method.requestSerialize,
       method.responseDeserialize,
       request,
-      new Metadata(),
+      grpcMetadata(this.#access),
       { deadline: deadlineIn(options.deadlineMs) },
       (error: ServiceError | null, response?: Res) => {
         connection.calls--;
@@ -85,7 +91,7 @@ export class GrpcChannel implements AsyncDisposable {
       method.path,
       method.requestSerialize,
       method.responseDeserialize,
-      new Metadata(),
+      grpcMetadata(this.#access),
       { deadline: deadlineIn(options.deadlineMs) },
     );
     this.#inFlight.add(call);
@@ -106,7 +112,7 @@ export class GrpcChannel implements AsyncDisposable {
   #take(): Connection {
     let connection = this.#connections.find((c) => c.calls < CALLS_PER_CONNECTION);
     if (connection === undefined) {
-      connection = { client: new Client(this.address, credentials.createInsecure(), OPTIONS), calls: 0 };
+      connection = { client: new Client(this.address, this.#credentials, OPTIONS), calls: 0 };
       this.#connections.push(connection);
     }
     connection.calls++;

@@ -1,4 +1,5 @@
 import type { CallOptions, InferMessage, InferRequest } from '../types.ts';
+import type { Access } from '../access.ts';
 import { GrpcChannel } from './channel.ts';
 import { infer, openInferCall, openInferStream } from './infer.ts';
 import { grpcServerClient, type GrpcServerClient } from './server.ts';
@@ -20,12 +21,12 @@ export interface GrpcClient extends GrpcServerClient, AsyncDisposable {
   openStream(options: CallOptions): InferStream;
 }
 
-/** @param address host:port; nothing is connected before the first call */
-export function grpcClient(address: string): GrpcClient {
-  const channel = new GrpcChannel(address);
+/** @param address host:port or grpcs://host:port; nothing is connected before the first call */
+export function grpcClient(address: string, access?: Access): GrpcClient {
+  const channel = new GrpcChannel(address, access);
   return {
     ...grpcServerClient(channel),
-    address,
+    address: channel.address,
     infer: (request, options) => infer(channel, request, options),
     openInfer: (request, options) => openInferCall(channel, request, options),
     openStream: (options) => openInferStream(channel, options),

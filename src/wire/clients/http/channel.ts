@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { LockstepError } from '#core/errors/index.ts';
+import { type Access, httpBase } from '../access.ts';
 import type { CallOptions } from '../types.ts';
 import { HttpExchange, type HttpHead, type HttpRequest } from './exchange.ts';
 import { parseJson } from './json.ts';
@@ -15,17 +16,24 @@ export class HttpChannel implements AsyncDisposable {
   readonly origin: string;
   readonly #prefix: string;
   readonly #pool: Pool;
+  readonly #headers: Readonly<Record<string, string>>;
 
   /** @param address host:port, or a URL whose path goes before every request's path */
-  constructor(address: string) {
-    const url = new URL(/^https?:\/\//.test(address) ? address : `http://${address}`);
+  constructor(address: string, access?: Access) {
+    const url = new URL(httpBase(address));
     this.origin = url.origin;
     this.#prefix = url.pathname.replace(/\/+$/, '');
-    this.#pool = new Pool(url.origin, { connections: null, pipelining: 1 });
+    this.#pool = new Pool(url.origin, {
+      connections: null,
+      pipelining: 1,
+      connect: { ca: access?.ca, cert: access?.cert, key: access?.key },
+    });
+    this.#headers = access?.headers ?? {};
   }
 
   open(request: HttpRequest, options: CallOptions): HttpExchange {
-    return new HttpExchange(this.#pool, this.origin, { ...request, path: this.#prefix + request.path }, options);
+    const headers = { ...this.#headers, ...request.headers };
+    return new HttpExchange(this.#pool, this.origin, { ...request, headers, path: this.#prefix + request.path }, options);
   }
 
   /** Any status is an answer. Errors: `target-unreachable`, `http-broken`, `deadline`, `interrupted`. */

@@ -1,3 +1,4 @@
+import type { Access } from '../access.ts';
 import type { ServerClient } from '../server-client.ts';
 import type { CallOptions, InferMessage, InferRequest } from '../types.ts';
 import { type HttpAnswer, HttpChannel } from './channel.ts';
@@ -29,8 +30,8 @@ export interface HttpClient extends ServerClient, AsyncDisposable {
 }
 
 /** @param address host:port, or a URL */
-export function httpClient(address: string): HttpClient {
-  const channel = new HttpChannel(address);
+export function httpClient(address: string, access?: Access): HttpClient {
+  const channel = new HttpChannel(address, access);
   return {
     ...httpServerClient(channel),
     origin: channel.origin,

@@ -1,4 +1,5 @@
 import { type EventStream, type HttpAnswer, HttpChannel, type HttpRequest } from '../http/index.ts';
+import type { Access } from '../access.ts';
 import type { CallOptions } from '../types.ts';
 import { chat, openChat } from './chat.ts';
 import { complete, openCompletions } from './completions.ts';
@@ -21,8 +22,8 @@ export interface OpenAiClient extends AsyncDisposable {
 }
 
 /** @param baseUrl up to and without /v1 */
-export function openAiClient(baseUrl: string): OpenAiClient {
-  const channel = new HttpChannel(baseUrl);
+export function openAiClient(baseUrl: string, access?: Access): OpenAiClient {
+  const channel = new HttpChannel(baseUrl, access);
   return {
     origin: channel.origin,
     ready: async (options) => (await channel.answer({ method: 'GET', path: '/health/ready' }, options)).status === 200,
