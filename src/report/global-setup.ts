@@ -3,8 +3,11 @@ import type { TestProject } from 'vitest/node';
 import { goldenStore, recordedIdentities } from '#checks/lab/goldens.ts';
 import { PACKAGE_ROOT, RUN_VARIABLE, runConfigFromEnvironment } from '#core/config/index.ts';
 import { formatError, LockstepError } from '#core/errors/index.ts';
-import { startTarget } from '#targets/index.ts';
+import { assertReplicasAlike } from '#checks/replicas/index.ts';
+import { connectReplicas, startTarget } from '#targets/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
+import type { Endpoints } from '#targets/types.ts';
+import type { Alike } from '#checks/replicas/index.ts';
 import { identityDifferences, refuseOtherIdentity } from './identity-differences.ts';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -25,11 +28,13 @@ async function startRun(project: TestProject): Promise<() => Promise<void>> {
   const recordings = recordedIdentities(store);
   const target = await startTarget(config, { signal: interrupt.signal });
   try {
+    const others = await connectReplicas(config, { signal: interrupt.signal });
+    const alike = await assertReplicasAlike(config, [target, ...others], interrupt.signal);
     if (config.strictIdentity) refuseOtherIdentity(recordings, target.identity);
     project.provide('lockstep', {
       header: {
         target: config.target,
-        endpoints: Object.fromEntries(Object.entries(target.endpoints).filter(([, v]) => v !== undefined)) as Record<string, string>,
+        endpoints: shownEndpoints(target.endpoints, alike),
         identity: target.identity,
         profile: config.profile,
         seed: config.seed,
@@ -47,6 +52,14 @@ async function startRun(project: TestProject): Promise<() => Promise<void>> {
     throw thrown;
   }
   return () => target.stop();
+}
+
+/** Where the claims ask; how one gets in is nobody's business. */
+function shownEndpoints(endpoints: Endpoints, alike: Alike | undefined): Record<string, string> {
+  const { access: _secret, ...addresses } = endpoints;
+  const given = Object.entries(addresses).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const replicas = alike === undefined ? [] : [['replicas', `${alike.addresses.slice(1).join(', ')}, alike in ${alike.answers} answers`]];
+  return Object.fromEntries([...given, ...replicas]) as Record<string, string>;
 }
 
 /** What vitest itself prints of an error is its stack; it would also end with code 1, which means a failed claim. */

@@ -5,7 +5,7 @@ import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { startEmbeddedTarget } from './embedded/index.ts';
-import { connectExternalTarget } from './external/index.ts';
+import { connectExternalTarget, readAccess } from './external/index.ts';
 import { modelRepository } from './model-repository.ts';
 import { findLiving } from './process/process-table.ts';
 import type { Target } from './types.ts';
@@ -15,7 +15,7 @@ export type { Endpoints, Health, ProcessRef, Target, TargetKind } from './types.
 
 export type TargetConfig = Pick<
   RunConfig,
-  'target' | 'grpc' | 'http' | 'metrics' | 'openai' | 'profile' | 'faults' | 'checkpoint' | 'triton' | 'docker' | 'tokenizer'
+  'target' | 'grpc' | 'http' | 'metrics' | 'openai' | 'access' | 'profile' | 'faults' | 'checkpoint' | 'triton' | 'docker' | 'tokenizer'
 >;
 
 /**
@@ -24,7 +24,9 @@ export type TargetConfig = Pick<
  * Errors: `target-unreachable`, `target-exited`, `target-not-ready`, `interrupted`, and what lays out a real server.
  */
 export async function startTarget(config: TargetConfig, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<Target> {
-  if (config.target === 'external') return connectExternalTarget({ endpoints: endpointsOf(config), signal: options.signal });
+  if (config.target === 'external') {
+    return connectExternalTarget({ endpoints: { ...endpointsOf(config), access: readAccess(config.access) }, signal: options.signal });
+  }
   const { checkpoint = TINY_CHECKPOINT, profile, faults, triton } = config;
   const repository = modelRepository(checkpoint);
   if (config.target === 'process') return startProcessTarget(repository, triton, options.signal);
@@ -33,6 +35,16 @@ export async function startTarget(config: TargetConfig, options: { readonly sign
     server: { ...EMBEDDED_DEFAULTS, profile, faults, checkpoint, repository },
     signal: options.signal,
   });
+}
+
+/** The other servers that an external target names; nothing has to be stopped. Errors: as `startTarget`. */
+export async function connectReplicas(
+  config: Pick<RunConfig, 'replicas' | 'access'>,
+  options: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<readonly Target[]> {
+  if (config.replicas.length === 0) return [];
+  const access = readAccess(config.access);
+  return Promise.all(config.replicas.map((replica) => connectExternalTarget({ endpoints: { ...replica, access }, ...options })));
 }
 
 /** Real servers do not end with their parent and leave shared memory behind, hence the watchdog. */

@@ -1,7 +1,7 @@
 /** What is sent, and what it was seen to do to whom. Releases and threads: docs/observed.md#crashes. */
 import { nowNs } from '#core/clock/index.ts';
 import { COUNT, bytes, ensemble, int32 } from '../protocol/requests.ts';
-import { PlainGrpc, http, inferMessage } from '../protocol/wire.ts';
+import { PlainGrpc, http, inferMessage, openAiOf } from '../protocol/wire.ts';
 import { stopOfWholeAnswer } from './stop-of-whole-answer.ts';
 import type { DangerousExchange } from './types.ts';
 
@@ -20,7 +20,7 @@ export const EXCHANGES: readonly DangerousExchange[] = [
     times: 1,
     async send(lab) {
       const body = JSON.stringify({ text_input: 'a'.repeat(FORM_BYTES), max_tokens: 1 });
-      const reply = await http(lab.parts.endpoints.http, {
+      const reply = await http(lab.parts.endpoints, {
         path: '/v2/models/ensemble/generate',
         body,
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -37,7 +37,7 @@ export const EXCHANGES: readonly DangerousExchange[] = [
     thread: 'https://github.com/triton-inference-server/server/issues/7368',
     times: 40,
     async send(lab) {
-      using client = new PlainGrpc(lab.parts.endpoints.grpc);
+      using client = new PlainGrpc(lab.parts.endpoints);
       // An error of a model, not of the request; tensorrt_llm_bls says it without the final flag and closes afterwards.
       const model = lab.served(['bls']).length > 0 ? 'tensorrt_llm_bls' : 'ensemble';
       const request = ensemble('', 4, [], {
@@ -55,7 +55,7 @@ export const EXCHANGES: readonly DangerousExchange[] = [
     thread: 'docs/observed.md#crashes',
     times: 2,
     async send(lab) {
-      using client = new PlainGrpc(lab.parts.endpoints.grpc);
+      using client = new PlainGrpc(lab.parts.endpoints);
       const cut = { name: 'text_input', datatype: 'BYTES' as const, shape: [1, 1], data: Uint8Array.of(10, 0, 0, 0, 97, 98, 99) };
       const request = ensemble('', 4, [], { inputs: [cut, int32('max_tokens', [1, 1], [4])] });
       const reply = await client.stream([inferMessage(request)], lab.parts.deadlineMs);
@@ -70,7 +70,7 @@ export const EXCHANGES: readonly DangerousExchange[] = [
     thread: 'docs/observed.md#crashes',
     times: 5,
     async send(lab) {
-      using client = new PlainGrpc(lab.parts.endpoints.grpc);
+      using client = new PlainGrpc(lab.parts.endpoints);
       const reply = await client.stream([inferMessage({ model: 'nope', inputs: [] })], lab.parts.deadlineMs);
       return reply.code === 'OK' && reply.messages.every((m) => m.error === '') ? 'no error came' : undefined;
     },
@@ -87,7 +87,7 @@ export const EXCHANGES: readonly DangerousExchange[] = [
     async send(lab) {
       const { deadlineMs, endpoints } = lab.parts;
       const begunNs = nowNs();
-      const reply = await http(new URL(endpoints.openai!).host, {
+      const reply = await http(openAiOf(endpoints), {
         path: '/v1/completions',
         body: { model: 'm', prompt: [COUNT, TOO_LONG], stream: true, max_tokens: 4 },
         deadlineMs,

@@ -108,7 +108,7 @@ async function tooLong(lab: Lab): Promise<number | undefined> {
     const limit = Number(lab.parts.rawParameters[name]);
     if (Number.isInteger(limit) && limit > 0) return limit + 1;
   }
-  using client = new PlainGrpc(lab.parts.endpoints.grpc);
+  using client = new PlainGrpc(lab.parts.endpoints);
   for (let length = FIRST_TRY; length <= LONGEST; length *= 2) {
     const reply = await client.stream([inferMessage(raw(idsOf(length), 1))], lab.parts.deadlineMs);
     if (errorsOf(reply).some((e) => OVER_LIMIT.test(e))) return length;

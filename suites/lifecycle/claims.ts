@@ -20,7 +20,7 @@ const readyIsTrue: Claim = {
     const prompts = lab.plan.draw('ready', lab.count(10, 6));
     let asked = 0;
     for (const p of prompts) {
-      const ready = (await http(lab.parts.endpoints.http, { path: '/v2/health/ready' })).status === 200;
+      const ready = (await http(lab.parts.endpoints, { path: '/v2/health/ready' })).status === 200;
       if (!ready) continue;
       asked++;
       const t = await lab.run({ request: requestOf(p, { maxTokens: 8 }), route: 'ensemble', mode: lab.mode, repeat: 0 });
@@ -52,7 +52,7 @@ const unload: Claim = {
     if (!lab.parts.owned) return notServed('this run did not start the target, so it may not unload its models');
     const failures: Failure[] = [];
     const fail = (code: string, text: string) => failures.push({ law: 'repository-control', code, text, replay: replayOf(lab, unload.id) });
-    using client = new PlainGrpc(lab.parts.endpoints.grpc);
+    using client = new PlainGrpc(lab.parts.endpoints);
     const canary = inferMessage(ensemble(COUNT, 24, [streaming], { parameters: EMPTY_FINAL }));
     const whole = await client.stream([canary]);
     if (whole.messages.some((m) => m.error !== '') || whole.messages.at(-1)?.final !== true)

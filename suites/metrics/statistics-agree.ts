@@ -29,7 +29,7 @@ export const agree: Claim = {
     await inParallel(lab.plan.draw('statistics', lab.count(4)), 2, (p) =>
       lab.run({ request: requestOf(p, { maxTokens: 6 }), route: 'ensemble', mode: lab.mode, repeat: 0 }),
     );
-    using client = new PlainGrpc(lab.parts.endpoints.grpc);
+    using client = new PlainGrpc(lab.parts.endpoints);
     const broken = ensemble('', 4, [], { inputs: [bytes('text_input', [1, 1], [Uint8Array.of(0xff)]), int32('max_tokens', [1, 1], [4])] });
     for (let i = 0; i < FAILING; i++) await client.stream([inferMessage(broken)], lab.parts.deadlineMs);
     await untilIdle(lab);

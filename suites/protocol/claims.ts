@@ -22,10 +22,10 @@ import { TRTLLM_SERVE } from './trtllm-serve-tables.ts';
 import { POSTPROCESSING_SPM, PREPROCESSING_SPM } from './spm-tables.ts';
 import { tableClaim } from './table-claim.ts';
 import { unaryCancel } from './unary-cancel.ts';
-import { PlainGrpc, http, inferMessage } from './wire.ts';
+import { PlainGrpc, http, inferMessage, openAiOf, type HttpWhere } from './wire.ts';
 
 async function rpc(c: RpcCase, lab: Lab): Promise<string | undefined> {
-  using client = new PlainGrpc(lab.parts.endpoints.grpc);
+  using client = new PlainGrpc(lab.parts.endpoints);
   const reply = await client.call(c.rpc, c.request);
   if (reply.code !== c.code) return `expected status ${c.code}, got ${reply.code} ${reply.details}`;
   if (c.details !== undefined && !matches(reply.details, c.details))
@@ -35,7 +35,7 @@ async function rpc(c: RpcCase, lab: Lab): Promise<string | undefined> {
 }
 
 async function tensors(c: TensorCase, lab: Lab): Promise<string | undefined> {
-  using client = new PlainGrpc(lab.parts.endpoints.grpc);
+  using client = new PlainGrpc(lab.parts.endpoints);
   const reply = await client.call('ModelInfer', inferMessage(c.request));
   if (reply.code !== 'OK') return `expected an answer, got ${reply.code} ${reply.details}`;
   for (const [name, [datatype, shape, values]] of Object.entries(c.outputs)) {
@@ -57,7 +57,7 @@ async function tensors(c: TensorCase, lab: Lab): Promise<string | undefined> {
 }
 
 async function stream(c: StreamCase, lab: Lab): Promise<string | undefined> {
-  using client = new PlainGrpc(lab.parts.endpoints.grpc);
+  using client = new PlainGrpc(lab.parts.endpoints);
   const reply = await client.stream(c.requests.map(inferMessage));
   if (reply.code !== (c.code ?? 'OK')) return `expected the stream to end with ${c.code ?? 'OK'}, got ${reply.code} ${reply.details}`;
   return matches(reply.messages, c.messages)
@@ -65,8 +65,8 @@ async function stream(c: StreamCase, lab: Lab): Promise<string | undefined> {
     : `expected ${show(c.messages)}, got ${reply.messages.length} messages: ${show(reply.messages)}`;
 }
 
-async function exchange(c: HttpCase, lab: Lab, address = lab.parts.endpoints.http): Promise<string | undefined> {
-  const reply = await http(address, c);
+async function exchange(c: HttpCase, lab: Lab, where: HttpWhere = lab.parts.endpoints): Promise<string | undefined> {
+  const reply = await http(where, c);
   if (reply.status !== c.status) return `expected HTTP ${c.status}, got ${reply.status} ${show(reply.text)}`;
   if (!reply.complete && c.cut !== true) return 'the body ended before its framing said so';
   if (reply.complete && c.cut === true) return 'the body came to its end, expected a cut';
@@ -208,7 +208,7 @@ export const CLAIMS: readonly Claim[] = [
     statement: 'The OpenAI front end answers, and refuses, as the observed release does.',
     cases: [...OPENAI.map(ofNvidia), ...TRTLLM_SERVE].map(marked),
     unless: noFrontEnd,
-    check: (c, lab) => exchange(c, lab, new URL(lab.parts.endpoints.openai ?? '').host),
+    check: (c, lab) => exchange(c, lab, openAiOf(lab.parts.endpoints)),
   }),
 ];
 
@@ -237,7 +237,7 @@ export const UNARY_CLAIMS: readonly Claim[] = [
     statement: 'Without the decoupled policy the OpenAI front end answers whole, and a stream is cut where the engine refuses it.',
     cases: UNARY_OPENAI.map(ofNvidia),
     unless: noFrontEnd,
-    check: (c, lab) => exchange(c, lab, new URL(lab.parts.endpoints.openai ?? '').host),
+    check: (c, lab) => exchange(c, lab, openAiOf(lab.parts.endpoints)),
   }),
   unaryCancel,
 ];

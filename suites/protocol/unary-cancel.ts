@@ -21,7 +21,7 @@ interface Leaving {
 const PROMPT = [0, 4, 508, 270, 439, 19, 5];
 
 async function infer(lab: Lab, model: string, tokens: number, signal: AbortSignal): Promise<string> {
-  using client = new PlainGrpc(lab.parts.endpoints.grpc);
+  using client = new PlainGrpc(lab.parts.endpoints);
   const request =
     model === 'tensorrt_llm' ? raw(PROMPT, tokens) : { ...ensemble(COUNT, tokens, [int32('min_tokens', [1, 1], [tokens])]), model };
   return (await client.call('ModelInfer', inferMessage(request), lab.parts.deadlineMs, signal)).code;
@@ -33,7 +33,7 @@ async function generate(lab: Lab, model: string, tokens: number, signal: AbortSi
       ? { input_ids: PROMPT, input_lengths: PROMPT.length, request_output_len: tokens }
       : { text_input: COUNT, max_tokens: tokens, min_tokens: tokens };
   const call = { path: `/v2/models/${model}/generate`, body, deadlineMs: lab.parts.deadlineMs, signal };
-  return http(lab.parts.endpoints.http, call).then(
+  return http(lab.parts.endpoints, call).then(
     ({ status }) => String(status),
     () => 'CANCELLED',
   );

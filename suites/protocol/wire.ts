@@ -3,6 +3,7 @@
  * so that a mistake in a client cannot hide one in a server, and so that anything can be sent, right or wrong.
  */
 import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import {
   type ClientDuplexStream,
@@ -14,6 +15,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import type { Lab } from '#checks/lab/lab.ts';
 import { wallClockMs } from '#core/clock/index.ts';
 import type { Tensor } from '#wire/protocol/tensors.ts';
 
@@ -51,11 +53,22 @@ export interface StreamReply {
   readonly details: string;
 }
 
+/** The addresses of a target and how one gets in. */
+export type Where = Lab['parts']['endpoints'];
+/** Of an HTTP port, whichever of a target's it is. */
+export type HttpWhere = { readonly http: string } & Partial<Pick<Where, 'access'>>;
+
 export class PlainGrpc implements Disposable {
   readonly #client: any;
 
-  constructor(address: string) {
-    this.#client = new GenericClient(address, credentials.createInsecure(), {
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor({ grpc, access }: Where) {
+    this.#headers = access?.headers ?? {};
+    const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
+    const secured = grpc.startsWith('grpcs://');
+    const tls = secured ? credentials.createSsl(pem(access?.ca), pem(access?.key), pem(access?.cert)) : credentials.createInsecure();
+    this.#client = new GenericClient(grpc.replace('grpcs://', ''), tls, {
       'grpc.max_receive_message_length': -1,
       'grpc.max_send_message_length': -1,
       'grpc.use_local_subchannel_pool': 1,
@@ -64,7 +77,8 @@ export class PlainGrpc implements Disposable {
 
   call(rpc: string, body: unknown, deadlineMs = 10_000, signal?: AbortSignal): Promise<RpcReply> {
     const { promise, resolve } = Promise.withResolvers<RpcReply>();
-    const call = this.#client[rpc](body, { deadline: wallClockMs() + deadlineMs }, (error: ServiceError | null, reply: unknown) => {
+    const options = { deadline: wallClockMs() + deadlineMs };
+    const call = this.#client[rpc](body, this.#metadata(), options, (error: ServiceError | null, reply: unknown) => {
       resolve(
         error === null
           ? { code: 'OK', details: '', body: reply }
@@ -86,9 +100,10 @@ export class PlainGrpc implements Disposable {
     deadlineMs = 10_000,
     metadata: Readonly<Record<string, string>> = {},
   ): { readonly begun: Promise<void>; readonly reply: Promise<StreamReply> } {
-    const sent = new Metadata();
-    for (const [key, value] of Object.entries(metadata)) sent.set(key, value);
-    const call = this.#client.ModelStreamInfer(sent, { deadline: wallClockMs() + deadlineMs }) as ClientDuplexStream<any, any>;
+    const call = this.#client.ModelStreamInfer(this.#metadata(metadata), { deadline: wallClockMs() + deadlineMs }) as ClientDuplexStream<
+      any,
+      any
+    >;
     const begun = Promise.withResolvers<void>();
     const reply = Promise.withResolvers<StreamReply>();
     const messages: StreamMessage[] = [];
@@ -104,6 +119,12 @@ export class PlainGrpc implements Disposable {
     for (const r of requests) call.write(r);
     call.end();
     return { begun: begun.promise, reply: reply.promise };
+  }
+
+  #metadata(more: Readonly<Record<string, string>> = {}): Metadata {
+    const sent = new Metadata();
+    for (const [key, value] of Object.entries({ ...this.#headers, ...more })) sent.set(key, value);
+    return sent;
   }
 
   [Symbol.dispose](): void {
@@ -171,20 +192,27 @@ export interface HttpCall {
   readonly signal?: AbortSignal;
 }
 
+/** The OpenAI front end of a target as `http` takes it. */
+export function openAiOf({ openai, access }: Where): HttpWhere {
+  return { http: openai ?? '', access };
+}
+
 /** One exchange on a connection of its own. Rejects only when no reply came at all. */
-export function http(address: string, call: HttpCall): Promise<HttpReply> {
-  const [host, port] = address.split(':') as [string, string];
+export function http({ http: address, access }: HttpWhere, call: HttpCall): Promise<HttpReply> {
+  const url = new URL(address.includes('://') ? address : `http://${address}`);
   const { promise, resolve, reject } = Promise.withResolvers<HttpReply>();
   const json = typeof call.body === 'object' && !(call.body instanceof Uint8Array);
   const payload = call.body === undefined ? undefined : json ? JSON.stringify(call.body) : (call.body as string | Uint8Array);
-  const out = httpRequest({
-    host,
-    port,
-    path: call.path,
+  const out = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port,
+    ...(url.protocol === 'https:' ? { ca: access?.ca, cert: access?.cert, key: access?.key } : {}),
+    path: url.pathname.replace(/\/$/, '') + call.path,
     method: call.method ?? (payload === undefined ? 'GET' : 'POST'),
     agent: false,
     headers: {
       ...(payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload as string) }),
+      ...access?.headers,
       ...call.headers,
     },
     timeout: call.deadlineMs ?? 10_000,

@@ -9,6 +9,16 @@ export function replayCommand(config: RunConfig): string {
   if (config.target !== 'embedded') add('target', config.target);
   if (config.triton !== undefined) add('triton', config.triton);
   for (const key of ['grpc', 'http', 'metrics', 'openai'] as const) if (config[key] !== undefined) add(key, config[key]);
+  const { tlsCa, tlsCert, tlsKey, bearerTokenFile, headers } = config.access;
+  for (const [flag, file] of Object.entries({
+    'tls-ca': tlsCa,
+    'tls-cert': tlsCert,
+    'tls-key': tlsKey,
+    'bearer-token-file': bearerTokenFile,
+  }))
+    if (file !== undefined) add(flag, file);
+  // The value is a secret; whoever repeats the command has it.
+  for (const line of headers) add('header', `${line.slice(0, line.indexOf(':'))}: …`);
   if (config.checkpoint !== undefined && config.checkpoint !== TINY_CHECKPOINT) add('checkpoint', config.checkpoint);
   if (config.tokenizer !== config.checkpoint) add('tokenizer', config.tokenizer);
   if (config.goldens !== resolve('goldens')) add('goldens', config.goldens);

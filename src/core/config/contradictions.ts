@@ -21,6 +21,7 @@ const DOCKER: readonly FieldName[] = [
   'frontend',
   'detach',
 ];
+const ACCESS: readonly FieldName[] = ['tlsCa', 'tlsCert', 'tlsKey', 'header', 'bearerTokenFile'];
 
 /**
  * Errors: `flags-contradict`. An endpoint, fault or checkpoint from a weaker source than the target is not meant for this run (a
@@ -71,15 +72,15 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
       });
     }
   } else {
-    const extra = ENDPOINTS.map((name) => given.get(name)).find(
-      (one) => one !== undefined && strength(one) >= strength(given.get('target')),
-    );
+    const extra = [...ENDPOINTS, ...ACCESS]
+      .map((name) => given.get(name))
+      .find((one) => one !== undefined && strength(one) >= strength(given.get('target')));
     if (extra !== undefined) {
       throw new LockstepError(
         'flags-contradict',
-        `${extra.name} is an address of a running server, and target ${target} is started by this run`,
+        `${extra.name} is for a server that already runs, and target ${target} is started by this run`,
         {
-          hint: 'Add --target external, or leave the address out.',
+          hint: 'Add --target external, or leave it out.',
         },
       );
     }
@@ -101,6 +102,10 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
 /** Drops what belongs to another target, so that no report shows an address that was not used. */
 export function withoutUnused(settings: Settings): Settings {
   if (settings.target === 'external') return { ...settings, fault: [], checkpoint: undefined, triton: undefined };
-  const started = { ...settings, grpc: undefined, http: undefined, metrics: undefined, openai: undefined };
+  const started = {
+    ...settings,
+    ...{ grpc: undefined, http: undefined, metrics: undefined, openai: undefined },
+    ...{ tlsCa: undefined, tlsCert: undefined, tlsKey: undefined, bearerTokenFile: undefined, header: [] },
+  };
   return settings.target === 'embedded' ? { ...started, triton: undefined } : { ...started, fault: [] };
 }

@@ -2,21 +2,30 @@
 import { z } from 'zod';
 import { field } from './field.ts';
 
-const HOST_PORT = /^(\[[0-9a-fA-F:]+\]|[^\s:/]+):([0-9]{1,5})$/;
+const HOST_PORTS = /^(?:\w+:\/\/)?(\[[0-9a-fA-F:]+\]|[^\s:/|,]+):([0-9]{1,5}(?:,[0-9]{1,5})*)$/;
 
-const hostPort = () =>
+/** @param scheme the one that says TLS */
+const hostPorts = (scheme: 'grpcs' | 'https') =>
   z
     .string()
-    .refine((text) => {
-      const match = HOST_PORT.exec(text);
-      return match !== null && Number(match[2]) > 0 && Number(match[2]) < 65536;
-    })
+    .refine((text) =>
+      text.split('|').every((part) => {
+        const match = HOST_PORTS.exec(part);
+        const given = /^(\w+):\/\//.exec(part)?.[1];
+        return (
+          match !== null &&
+          (given === undefined || given === scheme) &&
+          (match[2] as string).split(',').every((port) => Number(port) > 0 && Number(port) < 65536)
+        );
+      }),
+    )
     .optional();
 
 const port = (number: number) => z.number().int().min(0).max(65535).default(number);
 const folder = () => z.string().min(1);
 
-const ADDRESS = 'host:port without http://, such as 127.0.0.1:8001';
+const ADDRESS = 'host:port, such as 127.0.0.1:8001; with TLS';
+const MANY = 'several replicas as gpu1:8001,8011|gpu2:8001';
 const PORT = 'a port from 0 to 65535';
 
 export const FIELDS = {
@@ -26,36 +35,72 @@ export const FIELDS = {
     help: 'which server is under test: the embedded Triton, a tritonserver binary or container started on this host, or one that already runs',
     commands: ['check', 'serve', 'goldens', 'doctor'],
   }),
-  grpc: field(hostPort(), {
+  grpc: field(hostPorts('grpcs'), {
     value: 'HOST:PORT',
-    expected: ADDRESS,
+    expected: `${ADDRESS} grpcs://host:port; ${MANY}`,
     help: "the external target's gRPC address",
     commands: ['check', 'goldens', 'doctor'],
   }),
-  http: field(hostPort(), {
+  http: field(hostPorts('https'), {
     value: 'HOST:PORT',
-    expected: ADDRESS,
+    expected: `${ADDRESS} https://host:port; ${MANY}`,
     help: "the external target's HTTP address",
     commands: ['check', 'goldens', 'doctor'],
   }),
-  metrics: field(hostPort(), {
+  metrics: field(hostPorts('https'), {
     value: 'HOST:PORT',
-    expected: ADDRESS,
+    expected: `${ADDRESS} https://host:port; ${MANY}`,
     help: "the external target's metrics address, where it has one",
     commands: ['check', 'goldens', 'doctor'],
   }),
   openai: field(
     z
       .string()
-      .regex(/^https?:\/\/[^\s/]+(?:\/(?!v1\/?$)[^\s]*)?$/)
+      .refine((text) => text.split('|').every((url) => /^https?:\/\/[^\s/]+(?:\/(?!v1\/?$)[^\s]*)?$/.test(url)))
       .optional(),
     {
       value: 'URL',
-      expected: 'a base URL up to and without /v1, such as http://127.0.0.1:9000',
+      expected: 'a base URL up to and without /v1, such as http://127.0.0.1:9000; of several replicas with | between them',
       help: "base URL of the external target's OpenAI front end, without /v1",
       commands: ['check', 'goldens', 'doctor'],
     },
   ),
+  tlsCa: field(folder().optional(), {
+    value: 'FILE',
+    expected: 'a PEM file',
+    help: "certificates to trust at the external target's grpcs:// and https:// addresses",
+    defaultText: "the system's",
+    commands: ['check', 'goldens', 'doctor'],
+  }),
+  tlsCert: field(folder().optional(), {
+    value: 'FILE',
+    expected: 'a PEM file',
+    help: 'certificate that this client shows to the external target',
+    defaultText: 'none',
+    commands: ['check', 'goldens', 'doctor'],
+  }),
+  tlsKey: field(folder().optional(), {
+    value: 'FILE',
+    expected: 'a PEM file',
+    help: 'private key of --tls-cert',
+    defaultText: 'none',
+    commands: ['check', 'goldens', 'doctor'],
+  }),
+  header: field(z.array(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n]*$/)).default([]), {
+    value: "'NAME: VALUE'",
+    expected: 'a name, a colon and a value',
+    help: 'header of every call to the external target, metadata on gRPC; its value is never shown (may be repeated)',
+    defaultText: 'none',
+    secret: true,
+    commands: ['check', 'goldens', 'doctor'],
+  }),
+  bearerTokenFile: field(folder().optional(), {
+    value: 'FILE',
+    expected: 'a file with the token and nothing else',
+    help: 'file with the token that every call to the external target carries as authorization: Bearer',
+    defaultText: 'none',
+    commands: ['check', 'goldens', 'doctor'],
+  }),
   tokenizer: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with tokenizer.json',

@@ -42,9 +42,13 @@ function validate(one: Field, given: Given | undefined): unknown {
   const value = one.kind === 'number' && typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : text;
   const parsed = one.schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new LockstepError('value-invalid', `${given.name} must be ${one.expected}; got ${one.secret === true ? 'another' : show(text)}`, {
-    hint: `Correct it or leave it out${defaultHint(one)}.`,
-  });
+  throw new LockstepError(
+    'value-invalid',
+    `${given.name} must be ${one.expected}; got ${one.secret === true ? 'something else, not shown' : show(text)}`,
+    {
+      hint: `Correct it or leave it out${defaultHint(one)}.`,
+    },
+  );
 }
 
 function show(value: unknown): string {

@@ -5,8 +5,19 @@ import { profileOf } from '#core/profile/index.ts';
 import type { Environment } from './environment.ts';
 import { RUN_VARIABLE } from './environment.ts';
 import type { Settings } from './fields.ts';
+import { type Replica, replicasOf } from './replicas.ts';
 import { PACKAGE_ROOT, TINY_CHECKPOINT } from './package-root.ts';
 import { resolveSettings } from './resolve.ts';
+
+/** Where certificates and secrets lie: read when the target is reached. */
+export interface AccessFiles {
+  readonly tlsCa: string | undefined;
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  readonly bearerTokenFile: string | undefined;
+  /** `name: value`, as given. */
+  readonly headers: readonly string[];
+}
 
 export interface RunConfig {
   readonly target: 'embedded' | 'process' | 'docker' | 'external';
@@ -14,6 +25,10 @@ export interface RunConfig {
   readonly http: string | undefined;
   readonly metrics: string | undefined;
   readonly openai: string | undefined;
+  /** Servers beside the one above, that should be as it is. */
+  readonly replicas: readonly Replica[];
+  /** How an external target is reached; files absolute. */
+  readonly access: AccessFiles;
   /** Absolute; undefined for an external target, which serves its own. */
   readonly checkpoint: string | undefined;
   /** Absolute. */
@@ -101,13 +116,17 @@ export function toRunConfig(settings: Settings, cwd: string): RunConfig {
       hint: 'Add --tokenizer DIR, a folder with tokenizer.json and tokenizer_config.json.',
     });
   }
+  const [first, ...replicas] = settings.target === 'external' ? replicasOf(settings) : [];
   const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(cwd, path));
   return {
     target: settings.target,
-    grpc: settings.grpc,
-    http: settings.http,
-    metrics: settings.metrics,
-    openai: settings.openai,
+    grpc: undefined,
+    http: undefined,
+    metrics: undefined,
+    openai: undefined,
+    ...first,
+    replicas,
+    access: accessFiles(settings, cwd),
     checkpoint,
     tokenizer,
     goldens: settings.goldens === undefined ? join(PACKAGE_ROOT, 'goldens') : resolve(cwd, settings.goldens),
@@ -122,6 +141,18 @@ export function toRunConfig(settings: Settings, cwd: string): RunConfig {
     dangerous: settings.dangerous,
     json: absolute(settings.json),
     junit: absolute(settings.junit),
+  };
+}
+
+/** The settings by which an external target is reached. */
+export function accessFiles(settings: Settings, cwd: string): AccessFiles {
+  const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(cwd, path));
+  return {
+    tlsCa: absolute(settings.tlsCa),
+    tlsCert: absolute(settings.tlsCert),
+    tlsKey: absolute(settings.tlsKey),
+    bearerTokenFile: absolute(settings.bearerTokenFile),
+    headers: settings.header,
   };
 }
 

@@ -26,6 +26,8 @@ export const SAMPLE_RUN: ProvidedRun = {
     http: undefined,
     metrics: undefined,
     openai: undefined,
+    replicas: [],
+    access: { tlsCa: undefined, tlsCert: undefined, tlsKey: undefined, bearerTokenFile: undefined, headers: [] },
     checkpoint: undefined,
     tokenizer: '/tiny',
     goldens: '/goldens',

@@ -1,20 +1,40 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test } from 'vitest';
 import { nowNs } from '#core/clock/index.ts';
-import { connectExternalTarget, exited, httpReady, tcpOpen, waitForAll } from './index.ts';
+import { INFERENCE_SERVICE } from '#wire/protocol/service.ts';
+import { connectExternalTarget, exited, httpReady, readAccess, tcpOpen, waitForAll } from './index.ts';
 
 const open: AsyncDisposable[] = [];
 afterEach(async () => {
   for (const one of open.splice(0)) await one[Symbol.asyncDispose]();
 });
 
-/** A server with Triton's health, metadata, index and configuration, ready after some time. */
-async function serveTriton(readyAfterMs = 0): Promise<string> {
+interface Served {
+  readonly http: string;
+  readonly grpc: string;
+}
+
+interface Secured {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+  /** What authorization must be. */
+  readonly token: string;
+}
+
+/** A server with Triton's health, metadata, index and configuration, ready after some time; or one that asks who is there. */
+async function serveTriton(readyAfterMs = 0, secured?: Secured): Promise<Served> {
   const readyNs = nowNs() + readyAfterMs * 1e6;
-  const server = createServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     const answers: Record<string, object> = {
       '/v2': { name: 'triton', version: '2.51.0', extensions: ['classification'] },
       '/v2/repository/index': [
@@ -25,14 +45,37 @@ async function serveTriton(readyAfterMs = 0): Promise<string> {
       '/v2/models/ensemble/config': { name: 'ensemble', max_batch_size: 4 },
     };
     const path = request.url ?? '';
-    if (path.startsWith('/v2/health/')) response.statusCode = nowNs() >= readyNs ? 200 : 400;
+    if (secured !== undefined && request.headers.authorization !== secured.token) response.statusCode = 401;
+    else if (path.startsWith('/v2/health/')) response.statusCode = nowNs() >= readyNs ? 200 : 400;
     else if (answers[path] === undefined) response.statusCode = 404;
     response.end(JSON.stringify(answers[path] ?? {}));
-  });
+  };
+  const mutual = secured && { ca: secured.ca, cert: secured.cert, key: secured.key, requestCert: true, rejectUnauthorized: true };
+  const server = mutual === undefined ? createServer(answer) : createSecureServer(mutual, answer);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   open.push({ [Symbol.asyncDispose]: async () => void server.close() });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { http: `127.0.0.1:${(server.address() as AddressInfo).port}`, grpc: await serveGrpc(secured) };
+}
+
+/** ServerLive over gRPC. */
+async function serveGrpc(secured?: Secured): Promise<string> {
+  const server = new Server();
+  server.addService(
+    { ServerLive: INFERENCE_SERVICE['ServerLive'] as never },
+    {
+      ServerLive: (call: { readonly metadata: Metadata }, reply: (error: object | null, body?: object) => void) =>
+        secured !== undefined && call.metadata.get('authorization')[0] !== secured.token
+          ? reply({ code: status.UNAUTHENTICATED, details: 'who are you?' })
+          : reply(null, { live: true }),
+    },
+  );
+  const pair = secured && { cert_chain: Buffer.from(secured.cert), private_key: Buffer.from(secured.key) };
+  const how =
+    pair === undefined ? ServerCredentials.createInsecure() : ServerCredentials.createSsl(Buffer.from(secured?.ca ?? ''), [pair], true);
+  const port = await promisify(server.bindAsync.bind(server))('127.0.0.1:0', how);
+  open.push({ [Symbol.asyncDispose]: async () => server.forceShutdown() });
+  return `127.0.0.1:${port}`;
 }
 
 async function closedPort(): Promise<string> {
@@ -44,12 +87,11 @@ async function closedPort(): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-const endpoints = (http: string, grpc = http, openai?: string) => ({ http, grpc, metrics: undefined, openai });
+const endpoints = (served: Served, openai?: string) => ({ ...served, metrics: undefined, openai });
 
 describe('an external target', () => {
   test('is waited for and then says what it is; what nothing tells is unknown', async () => {
-    const http = await serveTriton(200);
-    await using target = await connectExternalTarget({ endpoints: endpoints(http) });
+    await using target = await connectExternalTarget({ endpoints: endpoints(await serveTriton(200)) });
     expect(target.identity).toMatchObject({
       name: 'triton',
       triton: '2.51.0',
@@ -62,18 +104,67 @@ describe('an external target', () => {
   });
 
   test('the address that does not answer is named, and only that one', async () => {
-    const http = await serveTriton();
+    const { http } = await serveTriton();
     const grpc = await closedPort();
-    await expect(connectExternalTarget({ endpoints: endpoints(http, grpc), readyWithinMs: 400 })).rejects.toMatchObject({
+    await expect(connectExternalTarget({ endpoints: endpoints({ http, grpc }), readyWithinMs: 400 })).rejects.toMatchObject({
       code: 'target-unreachable',
-      message: `[target-unreachable] waited 400 ms for ${grpc} to accept a connection, in vain`,
+      message: expect.stringMatching(
+        new RegExp(`^\\[target-unreachable\\] waited 400 ms for ${grpc} to answer gRPC \\(last: .*ECONNREFUSED.*\\), in vain$`),
+      ),
     });
   });
 
   test('an OpenAI front end that is not there is found before the run', async () => {
-    const http = await serveTriton();
     const openai = `http://${await closedPort()}`;
-    await expect(connectExternalTarget({ endpoints: endpoints(http, http, openai), readyWithinMs: 400 })).rejects.toThrow(openai.slice(7));
+    await expect(connectExternalTarget({ endpoints: endpoints(await serveTriton(), openai), readyWithinMs: 400 })).rejects.toThrow(
+      openai.slice(7),
+    );
+  });
+
+  test('behind TLS that asks for a certificate and a token, it is reached with both and says why it is not with one', async () => {
+    const sample = (name: string) => join(import.meta.dirname, 'samples', name);
+    const text = (name: string) => readFileSync(sample(name), 'utf8');
+    const token = 'sesame-9271';
+    const folder = mkdtempSync(join(tmpdir(), 'lockstep access '));
+    open.push({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) });
+    writeFileSync(join(folder, 'token'), `${token}\n`);
+    const secured = { ca: text('root.pem'), cert: text('server.pem'), key: text('server.key'), token: `Bearer ${token}` };
+    const served = await serveTriton(0, secured);
+    const files = {
+      tlsCa: sample('root.pem'),
+      tlsCert: sample('client.pem'),
+      tlsKey: sample('client.key'),
+      bearerTokenFile: join(folder, 'token'),
+      headers: ['X-Team: a:b'],
+    };
+    const reach = (change: Partial<typeof files> | Record<string, undefined>) =>
+      connectExternalTarget({
+        endpoints: {
+          http: `https://${served.http}`,
+          grpc: `grpcs://${served.grpc}`,
+          metrics: undefined,
+          openai: undefined,
+          access: readAccess({ ...files, ...change } as typeof files),
+        },
+        readyWithinMs: 400,
+      });
+    await using target = await reach({});
+    expect(target.identity['triton']).toBe('2.51.0');
+    expect(await target.health()).toEqual({ alive: true, detail: '' });
+    expect(readAccess(files).headers).toEqual({ 'x-team': 'a:b', authorization: `Bearer ${token}` });
+    const why = async (change: Record<string, undefined>) =>
+      await reach(change).then(
+        () => 'reached',
+        (error: unknown) => (error as Error).message,
+      );
+    const noToken = await why({ bearerTokenFile: undefined });
+    expect(noToken).toMatch(/https:.* to answer 200 \(last: 401\) and grpcs:.* to answer gRPC \(last: UNAUTHENTICATED: who are you\?\)/);
+    expect(await why({ tlsCa: undefined })).toMatch(/last: .*unable to verify|last: .*self-signed|last: .*UNABLE_TO_/i);
+    expect(await why({ tlsCert: undefined, tlsKey: undefined })).toMatch(/last: /);
+    await expect(async () => reach({ tlsKey: undefined })).rejects.toMatchObject({ code: 'flags-contradict' });
+    expect(() => readAccess({ ...files, tlsCa: join(folder, 'token') })).toThrow(/is no PEM file/);
+    expect(() => readAccess({ ...files, bearerTokenFile: join(folder, 'nowhere') })).toThrow(/cannot read .*nowhere/);
+    expect(noToken).not.toContain(token);
   });
 });
 
@@ -81,7 +172,7 @@ describe('waiting', () => {
   test('all strategies share one deadline', async () => {
     const closed = await closedPort();
     const beginNs = nowNs();
-    await expect(waitForAll([tcpOpen(closed), httpReady(`http://${closed}/`)], { ms: 300 })).rejects.toThrow(
+    await expect(waitForAll([tcpOpen(closed), httpReady(closed, '/')], { ms: 300 })).rejects.toThrow(
       /accept a connection and http:.* to answer 200/,
     );
     expect(nowNs() - beginNs).toBeLessThan(1e9);

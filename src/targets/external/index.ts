@@ -1,5 +1,6 @@
 /** A server that already runs: it is reached, identified and left as it is. */
+export { readAccess } from './access.ts';
 export { askHealth, connectExternalTarget } from './external.ts';
 export type { ExternalOptions } from './external.ts';
-export { exited, grpcLive, httpReady, tcpOpen, waitForAll } from './wait.ts';
+export { exited, httpReady, tcpOpen, waitForAll } from './wait.ts';
 export type { WaitOptions, WaitStrategy } from './wait.ts';

@@ -1,0 +1,47 @@
+/** Addresses of several servers in one setting: `gpu1:8001,8011|gpu2:8001`, or URLs with `|` between them. */
+import { LockstepError } from '#core/errors/index.ts';
+
+/** Where one replica listens; as the settings give it. */
+export interface Replica {
+  readonly grpc: string;
+  readonly http: string;
+  readonly metrics: string | undefined;
+  readonly openai: string | undefined;
+}
+
+/** Hosts are separated by `|`, several ports of one host by commas; a scheme stands before the host. */
+export function addressesOf(text: string): readonly string[] {
+  return text.split('|').flatMap((part) => {
+    const [, scheme = '', host = '', ports = ''] = /^(\w+:\/\/)?(.*):([\d,]+)$/.exec(part) ?? [];
+    return ports === '' ? [part] : ports.split(',').map((port) => `${scheme}${host}:${port}`);
+  });
+}
+
+const KINDS = ['grpc', 'http', 'metrics', 'openai'] as const;
+
+/**
+ * The addresses in their order, one replica each: the second of `--grpc` belongs to the second of `--http`.
+ *
+ * Errors: `flags-contradict` when the settings name different numbers of servers.
+ */
+export function replicasOf(given: Readonly<Record<(typeof KINDS)[number], string | undefined>>): readonly Replica[] {
+  const lists = Object.fromEntries(
+    KINDS.map((kind) => {
+      const text = given[kind];
+      return [kind, text === undefined ? undefined : kind === 'openai' ? text.split('|') : addressesOf(text)];
+    }),
+  );
+  const counts = KINDS.filter((kind) => lists[kind] !== undefined).map((kind) => `--${kind} ${lists[kind]?.length}`);
+  const { grpc = [], http = [] } = lists;
+  if (KINDS.some((kind) => lists[kind] !== undefined && lists[kind].length !== grpc.length)) {
+    throw new LockstepError('flags-contradict', `the addresses name different numbers of servers: ${counts.join(', ')}`, {
+      hint: 'Give every replica in every setting, in one order: --grpc gpu1:8001|gpu2:8001 --http gpu1:8000|gpu2:8000.',
+    });
+  }
+  return grpc.map((address, i) => ({
+    grpc: address,
+    http: http[i] as string,
+    metrics: lists['metrics']?.[i],
+    openai: lists['openai']?.[i],
+  }));
+}
