@@ -4,7 +4,9 @@ import { assertSameIdentity } from './identity.ts';
 
 const asked = (keys: string, goldens = '', explained = false): Asked => ({
   what: 'one',
-  seen: [...keys].map((key, i) => ({ key, golden: goldens[i] === '=' ? 'identical' : goldens[i] === '!' ? 'unexplained' : undefined })),
+  seen: keys
+    .split('')
+    .map((key, i) => ({ key, golden: goldens[i] === '=' ? 'identical' : goldens[i] === '!' ? 'unexplained' : undefined })),
   explained,
   difference: '',
 });
