@@ -15,10 +15,11 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
   test('help of the program names every command and the exit codes', async () => {
     const { code, out } = await lockstepHere(cwd, ['help']);
     expect(code).toBe(0);
-    for (const word of ['check', 'serve', 'goldens', 'doctor', 'help', 'version', '130 interrupted']) expect(out).toContain(word);
+    for (const word of ['check', 'serve', 'goldens', 'repository', 'doctor', 'help', 'version', '130 interrupted'])
+      expect(out).toContain(word);
   });
 
-  test.each(['check', 'serve', 'goldens', 'doctor'])('help of %s is the same by both ways', async (command) => {
+  test.each(['check', 'serve', 'goldens', 'repository', 'doctor'])('help of %s is the same by both ways', async (command) => {
     const [one, other] = await Promise.all([lockstepHere(cwd, ['help', command]), lockstepHere(cwd, [command, '--help'])]);
     expect(one.code).toBe(0);
     expect(one.out).toBe(other.out);
@@ -31,6 +32,11 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
     [
       ['serve', '--grpc-port', 'x'],
       '[value-invalid] --grpc-port must be a port from 0 to 65535; got “x”\n  next: Correct it or leave it out (default: 8001).\n',
+    ],
+    [['repository', 'crate'], '[action-unknown] repository cannot crate\n  next: Did you mean create?\n'],
+    [
+      ['repository', 'create', '--output', 'x'],
+      '[setting-missing] repository create needs --engine-dir DIR\n  next: Write: lockstep repository create --engine-dir DIR --tokenizer DIR --output DIR.\n',
     ],
     [['goldens', 'verfy'], '[action-unknown] goldens cannot verfy\n  next: Did you mean verify?\n'],
     [

@@ -33,6 +33,16 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
     examples: ['lockstep goldens verify', 'lockstep goldens update --filter colours'],
     load: async () => (await import('./goldens.ts')).goldens,
   },
+  repository: {
+    usage: 'lockstep repository create [flags]',
+    summary: 'write a model repository from engine, tokenizer and launch profile',
+    examples: [
+      'lockstep repository create --engine-dir ./engine --tokenizer ./llama --output ./models',
+      'lockstep repository create --engine-dir ./engine --tokenizer ./llama --output ./models --set max_beam_width=2',
+      'lockstep repository create --form llmapi --engine-dir ./llama --tokenizer ./llama --output ./models',
+    ],
+    load: async () => (await import('./repository.ts')).repository,
+  },
   doctor: {
     usage: 'lockstep doctor [flags]',
     summary: 'look at everything that a run needs, before the run',

@@ -4,15 +4,15 @@ import type { CommandName } from '#core/config/index.ts';
 import { COMMANDS } from './command-table.ts';
 
 export function helpOverview(): string {
-  const rows = COMMAND_NAMES.map((name) => `  ${name.padEnd(9)} ${COMMANDS[name].summary}`);
+  const rows = COMMAND_NAMES.map((name) => `  ${name.padEnd(11)} ${COMMANDS[name].summary}`);
   return [
     'Lockstep proves that a Triton + TensorRT-LLM deployment gives the same, right answer on every route.',
     '',
     'usage: lockstep <command> [flags]',
     '',
     ...rows,
-    `  ${'help'.padEnd(9)} this text, or the flags of one command: lockstep help check`,
-    `  ${'version'.padEnd(9)} the version of lockstep and of the Node that runs it`,
+    `  ${'help'.padEnd(11)} this text, or the flags of one command: lockstep help check`,
+    `  ${'version'.padEnd(11)} the version of lockstep and of the Node that runs it`,
     '',
     'Each flag is also an environment variable and a field of lockstep.config.ts; a flag wins over the',
     'variable, the variable over the file, the file over the default.',

@@ -6,7 +6,7 @@ import { LockstepError } from '#core/errors/index.ts';
 import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { startEmbeddedTarget } from './embedded/index.ts';
 import { connectExternalTarget, readAccess } from './external/index.ts';
-import { modelRepository } from './model-repository.ts';
+import { modelRepository, requireRepository, servable } from './model-repository.ts';
 import { findLiving } from './process/process-table.ts';
 import type { Target } from './types.ts';
 import { registerForCleanup } from './watchdog/index.ts';
@@ -15,7 +15,19 @@ export type { Endpoints, Health, ProcessRef, Target, TargetKind } from './types.
 
 export type TargetConfig = Pick<
   RunConfig,
-  'target' | 'grpc' | 'http' | 'metrics' | 'openai' | 'access' | 'profile' | 'faults' | 'checkpoint' | 'triton' | 'docker' | 'tokenizer'
+  | 'target'
+  | 'grpc'
+  | 'http'
+  | 'metrics'
+  | 'openai'
+  | 'access'
+  | 'profile'
+  | 'faults'
+  | 'checkpoint'
+  | 'repository'
+  | 'triton'
+  | 'docker'
+  | 'tokenizer'
 >;
 
 /**
@@ -28,8 +40,8 @@ export async function startTarget(config: TargetConfig, options: { readonly sign
     return connectExternalTarget({ endpoints: { ...endpointsOf(config), access: readAccess(config.access) }, signal: options.signal });
   }
   const { checkpoint = TINY_CHECKPOINT, profile, faults, triton } = config;
-  const repository = modelRepository(checkpoint);
-  if (config.target === 'process') return startProcessTarget(repository, triton, options.signal);
+  const repository = config.repository === undefined ? modelRepository(checkpoint) : requireRepository(config.repository);
+  if (config.target === 'process') return startProcessTarget(servable(repository), triton, options.signal);
   if (config.target === 'docker') return startDockerTarget(config, repository, options.signal);
   return startEmbeddedTarget({
     server: { ...EMBEDDED_DEFAULTS, profile, faults, checkpoint, repository },

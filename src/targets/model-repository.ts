@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { MODEL_REPOSITORY, PACKAGE_ROOT, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
 import { placeFolder } from '#core/files/index.ts';
 import { shortHash } from '#core/hash/index.ts';
 import { configsIdentity, modelCodeIdentity } from '#core/identity/index.ts';
@@ -30,4 +31,35 @@ export function modelRepository(checkpoint: string): string {
     rmSync(draft, { recursive: true, force: true });
   }
   return path;
+}
+
+/** Gives the path back when it is a folder with at least one model. Errors: `repository-missing`. */
+export function requireRepository(path: string): string {
+  const hint = 'Give the folder that has one folder per model in it, such as `lockstep repository create` makes.';
+  if (!existsSync(path) || !statSync(path).isDirectory())
+    throw new LockstepError('repository-missing', `there is no folder ${path}`, { hint });
+  if (!readdirSync(path).some((name) => existsSync(join(path, name, 'config.pbtxt'))))
+    throw new LockstepError('repository-missing', `${path} has no model: no folder in it has a config.pbtxt`, { hint });
+  return path;
+}
+
+/**
+ * The path under which a server of this host is given a repository: itself, or a link to it where it has a space, at which
+ * the Python stubs of tritonserver 2.51 die while the server waits for ever (docs/observed.md#triton-2-51).
+ *
+ * Errors: `repository-unservable`.
+ */
+export function servable(path: string): string {
+  if (!/\s/.test(path)) return path;
+  const cache = join(PACKAGE_ROOT, '.cache', 'models');
+  const link = join(cache, `link-${shortHash(path)}`);
+  if (/\s/.test(link)) {
+    throw new LockstepError('repository-unservable', `${path} has a space, and so has ${cache}, where a link to it would be`, {
+      hint: 'Move the repository, or this checkout, to a path without spaces: tritonserver starts no Python model from there.',
+    });
+  }
+  mkdirSync(cache, { recursive: true });
+  rmSync(link, { force: true });
+  symlinkSync(path, link);
+  return link;
 }

@@ -20,6 +20,7 @@ export function replayCommand(config: RunConfig): string {
   // The value is a secret; whoever repeats the command has it.
   for (const line of headers) add('header', `${line.slice(0, line.indexOf(':'))}: …`);
   if (config.checkpoint !== undefined && config.checkpoint !== TINY_CHECKPOINT) add('checkpoint', config.checkpoint);
+  if (config.repository !== undefined) add('repository', config.repository);
   if (config.tokenizer !== config.checkpoint) add('tokenizer', config.tokenizer);
   if (config.goldens !== resolve('goldens')) add('goldens', config.goldens);
   if (config.docker !== undefined) addDocker(config.docker, add, words);

@@ -42,6 +42,11 @@ test('the replay names the tritonserver that was started', () => {
   );
 });
 
+test('the replay names another repository', () => {
+  const config = toRunConfig({ ...defaultSettings(), target: 'process', repository: 'made' }, process.cwd());
+  expect(replayCommand(config)).toBe(`npx lockstep check --target process --repository ${resolve('made')} --seed 1`);
+});
+
 test('the policy that the target has by itself is not named', () => {
   const command = replayCommand({ ...DEFAULTS, target: 'external', checkpoint: undefined, policy: 'margins' });
   expect(command).not.toContain('--policy');

@@ -5,6 +5,9 @@ import type { FieldName, Settings } from './fields.ts';
 import type { Layer } from './layers.ts';
 import { strength } from './layers.ts';
 
+/** Commands that start no target and are given none. */
+export const WITHOUT_TARGET: readonly CommandName[] = ['repository'];
+
 const ENDPOINTS: readonly FieldName[] = ['grpc', 'http', 'metrics', 'openai'];
 /** What a container is started with. */
 const DOCKER: readonly FieldName[] = [
@@ -28,6 +31,7 @@ const ACCESS: readonly FieldName[] = ['tlsCa', 'tlsCert', 'tlsKey', 'header', 'b
  * config file names the GPU host, a flag asks for the embedded server), so it contradicts nothing: see `withoutUnused`.
  */
 export function refuseContradictions(command: CommandName, settings: Settings, given: Layer): void {
+  if (WITHOUT_TARGET.includes(command)) return;
   const { target } = settings;
   const meant = (name: FieldName) => {
     const one = given.get(name);
@@ -91,6 +95,24 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
       hint: 'Add --target process or --target docker, or leave it out.',
     });
   }
+  const repository = given.get('repository');
+  if (repository !== undefined && strength(repository) >= strength(given.get('target'))) {
+    const checkpoint = given.get('checkpoint');
+    if (target !== 'process' && target !== 'docker') {
+      throw new LockstepError(
+        'flags-contradict',
+        `${repository.name} says what a server that this run starts serves, and the target is ${target}`,
+        {
+          hint: 'Add --target process or --target docker, or leave the repository out.',
+        },
+      );
+    }
+    if (checkpoint !== undefined && strength(checkpoint) >= strength(repository)) {
+      throw new LockstepError('flags-contradict', `${checkpoint.name} goes with docker/models, and ${repository.name} names its own`, {
+        hint: 'Leave the checkpoint out; add --tokenizer DIR where it is not the tiny one.',
+      });
+    }
+  }
   const fault = given.get('fault');
   if (target !== 'embedded' && settings.fault.length > 0 && strength(fault) >= strength(given.get('target'))) {
     throw new LockstepError('flags-contradict', `${fault?.name ?? '--fault'} works on the embedded server only, not on target ${target}`, {
@@ -101,11 +123,11 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
 
 /** Drops what belongs to another target, so that no report shows an address that was not used. */
 export function withoutUnused(settings: Settings): Settings {
-  if (settings.target === 'external') return { ...settings, fault: [], checkpoint: undefined, triton: undefined };
+  if (settings.target === 'external') return { ...settings, fault: [], checkpoint: undefined, repository: undefined, triton: undefined };
   const started = {
     ...settings,
     ...{ grpc: undefined, http: undefined, metrics: undefined, openai: undefined },
     ...{ tlsCa: undefined, tlsCert: undefined, tlsKey: undefined, bearerTokenFile: undefined, header: [] },
   };
-  return settings.target === 'embedded' ? { ...started, triton: undefined } : { ...started, fault: [] };
+  return settings.target === 'embedded' ? { ...started, repository: undefined, triton: undefined } : { ...started, fault: [] };
 }

@@ -106,7 +106,14 @@ export const FIELDS = {
     expected: 'a folder with tokenizer.json',
     help: 'folder of the tokenizer that the served checkpoint was made with',
     defaultText: "the checkpoint's own; none for external",
-    commands: ['check', 'serve', 'goldens', 'doctor'],
+    commands: ['check', 'serve', 'goldens', 'repository', 'doctor'],
+  }),
+  repository: field(folder().optional(), {
+    value: 'DIR',
+    expected: 'a folder with one folder per model',
+    help: 'model repository that target process or docker serves, such as `lockstep repository create` makes',
+    defaultText: 'docker/models of this checkout',
+    commands: ['check', 'serve', 'goldens'],
   }),
   goldens: field(folder().optional(), {
     value: 'DIR',
@@ -256,9 +263,9 @@ export const FIELDS = {
   engineDir: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with rank0.engine and config.json',
-    help: 'engine folder of trtllm-build, mounted read-only where gpt_model_path of the repository names it (/engine where nothing does)',
+    help: 'engine folder of trtllm-build, mounted read-only where gpt_model_path of the repository names it (/engine where nothing does); to make a repository of the LLM API, or with --backend cpu, a Hugging Face checkpoint',
     defaultText: 'none',
-    commands: ['check', 'serve', 'goldens'],
+    commands: ['check', 'serve', 'goldens', 'repository'],
   }),
   gpus: field(
     z
@@ -345,6 +352,51 @@ export const FIELDS = {
     expected: 'true or false',
     help: 'leave the container running when it is ready: `lockstep ps` lists it, `lockstep stop` ends it',
     commands: ['serve'],
+  }),
+  output: field(folder().optional(), {
+    value: 'DIR',
+    expected: 'a folder that is not there yet',
+    help: 'where the model repository is written',
+    commands: ['repository'],
+  }),
+  form: field(z.enum(['inflight', 'v1', 'llmapi']).default('inflight'), {
+    value: 'NAME',
+    expected: 'inflight, v1 or llmapi',
+    help: 'in-flight batching with streams (decoupled), V1 without, or the one model of the LLM API',
+    commands: ['repository'],
+  }),
+  backend: field(z.enum(['tensorrtllm', 'python', 'cpu']).default('tensorrtllm'), {
+    value: 'NAME',
+    expected: 'tensorrtllm, python or cpu',
+    help: "what runs the engine: the C++ back end, NVIDIA's Python model, or Lockstep's own models, which need no GPU",
+    commands: ['repository'],
+  }),
+  release: field(z.string().min(1).optional(), {
+    value: 'VERSION',
+    expected: 'a TensorRT-LLM release, such as 0.19 or 1.x',
+    help: 'TensorRT-LLM release whose names and defaults hold',
+    defaultText: 'what the engine was built with, else 1.x',
+    commands: ['repository'],
+  }),
+  parallel: field(z.enum(['leader', 'orchestrator']).default('leader'), {
+    value: 'MODE',
+    expected: 'leader or orchestrator',
+    help: 'an engine of several GPUs: one server process each (leader), or one server and workers (orchestrator)',
+    commands: ['repository'],
+  }),
+  nvidiaModels: field(folder().optional(), {
+    value: 'DIR',
+    expected: "a folder with NVIDIA's all_models",
+    help: "NVIDIA's Python models, which are copied from there and never shipped",
+    defaultText: '/app/all_models',
+    commands: ['repository'],
+  }),
+  set: field(z.array(z.string().regex(/^[A-Za-z_]\w*=/)).default([]), {
+    value: 'NAME=VALUE',
+    expected: "NAME=VALUE, the name as NVIDIA's fill_template spells it",
+    help: "one parameter of the models, under fill_template's name (may be repeated)",
+    defaultText: 'the launch profile',
+    commands: ['repository'],
   }),
   listFaults: field(z.boolean().default(false), {
     expected: 'true or false',

@@ -79,6 +79,8 @@ describe('errors say what was expected and what to do', () => {
     [['--target', 'docker', '--shm-size', 'much'], 'value-invalid', 'default: 1g'],
     [['--triton', '2.47'], 'flags-contradict', 'Add --target process'],
     [['--target', 'external', '--grpc', 'h:1', '--http', 'h:2', '--checkpoint', 'x'], 'flags-contradict', '--tokenizer DIR'],
+    [['--repository', 'x'], 'flags-contradict', 'Add --target process'],
+    [['--target', 'process', '--repository', 'x', '--checkpoint', 'y'], 'flags-contradict', 'Leave the checkpoint out'],
     [['--target', 'external', '--grpc', 'http://h:1', '--http', 'h:2'], 'value-invalid', 'leave it out'],
     [['--target', 'external', '--grpc', 'h:70000', '--http', 'h:2'], 'value-invalid', 'leave it out'],
     [['--target', 'external', '--grpc', 'h:1', '--http', 'h:2', '--openai', 'http://h:9/v1'], 'value-invalid', 'leave it out'],

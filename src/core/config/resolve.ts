@@ -1,7 +1,7 @@
 /** Flags over environment over config file over default, validated once. */
 import { LockstepError } from '#core/errors/index.ts';
 import { readConfigFile } from './config-file.ts';
-import { refuseContradictions, withoutUnused } from './contradictions.ts';
+import { refuseContradictions, WITHOUT_TARGET, withoutUnused } from './contradictions.ts';
 import type { Environment } from './environment.ts';
 import { readEnvironment } from './environment.ts';
 import type { CommandName, Field } from './field.ts';
@@ -27,7 +27,7 @@ export async function resolveSettings(options: ResolveOptions): Promise<Settings
     FIELD_NAMES.map((name) => [name, validate(FIELDS[name], names.includes(name) ? given.get(name) : undefined)]),
   ) as unknown as Settings;
   refuseContradictions(options.command, settings, given);
-  return withoutUnused(settings);
+  return WITHOUT_TARGET.includes(options.command) ? settings : withoutUnused(settings);
 }
 
 /** What holds when nothing is given. */

@@ -31,6 +31,8 @@ export interface RunConfig {
   readonly access: AccessFiles;
   /** Absolute; undefined for an external target, which serves its own. */
   readonly checkpoint: string | undefined;
+  /** Absolute model repository of target process; undefined: docker/models. */
+  readonly repository: string | undefined;
   /** Absolute. */
   readonly tokenizer: string;
   /** Absolute. */
@@ -128,6 +130,7 @@ export function toRunConfig(settings: Settings, cwd: string): RunConfig {
     replicas,
     access: accessFiles(settings, cwd),
     checkpoint,
+    repository: absolute(settings.repository),
     tokenizer,
     goldens: settings.goldens === undefined ? join(PACKAGE_ROOT, 'goldens') : resolve(cwd, settings.goldens),
     profile: profileOf(settings.profile).id,

@@ -46,7 +46,7 @@ export function assertWritable(path: string): void {
 }
 
 /** Step by step: the recursive form of mkdirSync never returns where a parent can be seen but not made (/proc). */
-function makeFolders(path: string): void {
+export function makeFolders(path: string): void {
   if (existsSync(path)) return;
   const parent = dirname(path);
   if (parent !== path) makeFolders(parent);

@@ -2,3 +2,4 @@ export * from './profile.ts';
 export { misfit, unknownInputs } from './front-end-fit.ts';
 export { IDEAL_PROFILE, profileIncludes, profileOf } from './profile-of.ts';
 export { DEFAULT_PROFILE, RELEASES } from './releases.ts';
+export { REPOSITORY_1_X, REPOSITORY_RELEASES } from './repository-releases.ts';

@@ -24,18 +24,37 @@ export interface CoreProfile {
   readonly httpCloseSeenWhileSilent: Fact<boolean>;
 }
 
-/** The TensorRT-LLM model repository generation. */
-export interface ModelsProfile {
+/** What the stock model repository of a TensorRT-LLM release calls things, and what its models do where a setting is left out. */
+export interface RepositoryRelease {
+  /** `0.19`, or `1.x` for what the releases from 1.0 share. */
   readonly id: string;
   /** Name of the seed tensor on tensorrt_llm and ensemble. */
   readonly seedTensor: Fact<'seed' | 'random_seed'>;
   readonly minTokensTensor: Fact<'min_tokens' | 'min_length'>;
-  /** False: each streamed chunk is decoded alone, so characters split over tokens become U+FFFD. */
-  readonly streamedTextHoldsBackPartialCharacters: Fact<boolean>;
   /** Whether the ensemble accepts exclude_input_in_output. */
   readonly ensembleExcludeInput: Fact<boolean>;
   /** Whether return_num_input_tokens and return_num_output_tokens exist. */
   readonly returnsTokenCounts: Fact<boolean>;
+  /** What asks for the use of the KV cache in an answer. */
+  readonly perfMetricsTensor: Fact<'none' | 'return_kv_cache_reuse_stats' | 'return_perf_metrics'>;
+  /** What preprocessing does without the parameter add_special_tokens. */
+  readonly addSpecialTokens: Fact<boolean>;
+  /** What tensorrt_llm does without the parameter enable_kv_cache_reuse. */
+  readonly kvCacheReuse: Fact<boolean>;
+  /** What tensorrt_llm does without the parameter multi_block_mode. */
+  readonly multiBlockMode: Fact<boolean>;
+  /** Parameter of preprocessing with the folder of a vision model. */
+  readonly visionParameter: Fact<'visual_model_path' | 'multimodal_model_path'>;
+  /** Whether the runtime of the batching strategy V1 is still there. */
+  readonly staticBatching: Fact<boolean>;
+  /** Whether the model of the LLM API is part of the release. */
+  readonly llmapi: Fact<boolean>;
+}
+
+/** A generation of the model repository, and the back ends behind it. */
+export interface ModelsProfile extends RepositoryRelease {
+  /** False: each streamed chunk is decoded alone, so characters split over tokens become U+FFFD. */
+  readonly streamedTextHoldsBackPartialCharacters: Fact<boolean>;
   /** True: temperature 0 with a top-p and without a top-k draws from the whole distribution instead of being greedy. */
   readonly temperatureZeroWithTopPSamples: Fact<boolean>;
   readonly torch: TorchPath;

@@ -1,11 +1,11 @@
 import { observed, read, wished } from './facts.ts';
 import { OPENAI_R25_12, OPENAI_RELEASES } from './openai-releases.ts';
 import type { CoreProfile, ModelsProfile, OpenAiProfile, ReleaseProfile, TorchPath } from './profile.ts';
+import { REPOSITORY_0_19, REPOSITORY_1_X } from './repository-releases.ts';
 import { TRTLLM_SERVE_RELEASES } from './trtllm-serve-releases.ts';
 
 const REAL_CORE = 'docs/observed.md#triton-2-51';
 const MODELS = 'docs/observed.md#model-repository-1-x';
-const MODELS_BEFORE = 'triton-inference-server/tensorrtllm_backend v0.19.0, all_models/inflight_batcher_llm';
 const TORCH = 'docs/observed.md#torch-path';
 const BLS = 'docs/observed.md#bls';
 
@@ -46,12 +46,8 @@ const TRTLLM_SAMPLER: TorchPath = {
 
 /** What the releases 1.x share on the TensorRT path, with the Torch path of 1.1, which the container 25.12 holds. */
 export const MODELS_1_X: ModelsProfile = {
-  id: '1.x',
-  seedTensor: observed('seed', MODELS),
-  minTokensTensor: observed('min_tokens', MODELS),
+  ...REPOSITORY_1_X,
   streamedTextHoldsBackPartialCharacters: observed(false, MODELS),
-  ensembleExcludeInput: observed(true, MODELS),
-  returnsTokenCounts: observed(true, MODELS),
   bls: {
     checksMaxTokens: observed(true, BLS),
     innerRequestId: observed('uuid', BLS),
@@ -71,14 +67,7 @@ const MODELS_BY_SAMPLER: readonly ModelsProfile[] = [
 ];
 
 /** What TensorRT-LLM 0.19 (25.05) served before the tensors got their names of today, and no counts. */
-const MODELS_0_19: ModelsProfile = {
-  ...MODELS_1_X,
-  id: '0.19',
-  seedTensor: read('random_seed', MODELS_BEFORE),
-  minTokensTensor: read('min_length', MODELS_BEFORE),
-  ensembleExcludeInput: read(true, MODELS_BEFORE),
-  returnsTokenCounts: read(false, MODELS_BEFORE),
-};
+const MODELS_0_19: ModelsProfile = { ...MODELS_1_X, ...REPOSITORY_0_19 };
 
 /** Every release that a profile can be made of, by axis and id. */
 export const RELEASES: {

@@ -29,6 +29,7 @@ export const SAMPLE_RUN: ProvidedRun = {
     replicas: [],
     access: { tlsCa: undefined, tlsCert: undefined, tlsKey: undefined, bearerTokenFile: undefined, headers: [] },
     checkpoint: undefined,
+    repository: undefined,
     tokenizer: '/tiny',
     goldens: '/goldens',
     profile: 'default',

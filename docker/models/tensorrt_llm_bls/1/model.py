@@ -13,7 +13,7 @@ import triton_python_backend_utils as pb_utils
 
 from lib.decode import validate
 from lib.stop_words import StopWords
-from lib.tensors import HANDED_ON, PREPROCESSED_TO_ENGINE, TO_PREPROCESSING, engine_tensors, renamed, stop_tensors
+from lib.tensors import HANDED_ON, PREPROCESSED_TO_ENGINE, TO_PREPROCESSING, as_sent, engine_tensors, renamed, stop_tensors
 
 _FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
 
@@ -51,7 +51,7 @@ class TritonPythonModel:
             return _failure()
 
     def _responses(self, request):
-        tensors = {tensor.name(): tensor.as_numpy() for tensor in request.inputs()}
+        tensors = {tensor.name(): as_sent(tensor.as_numpy()) for tensor in request.inputs()}
         validate(tensors)
         request_id = str(uuid.uuid4())
         query = renamed(tensors, TO_PREPROCESSING)

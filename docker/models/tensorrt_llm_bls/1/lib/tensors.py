@@ -65,6 +65,11 @@ HANDED_ON = (
 )
 
 
+def as_sent(array):
+    """[batch, 1] again of what a reshape in the configuration made [batch]; upstream's has some of them."""
+    return array.reshape(-1, 1) if array.ndim == 1 else array
+
+
 def renamed(tensors, names):
     return {names[name]: array for name, array in tensors.items() if name in names}
 
