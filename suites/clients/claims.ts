@@ -5,13 +5,16 @@ import { makeLab } from '#checks/lab/make-lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { law } from '#checks/laws/index.ts';
-import { CLIENTS_VARIABLE, MODEL_REPOSITORY, PACKAGE_ROOT, defaultSettings, toRunConfig } from '#core/config/index.ts';
+import { CLIENTS_VARIABLE, MODEL_REPOSITORY, PACKAGE_ROOT, defaultSettings, resolveSettings, toRunConfig } from '#core/config/index.ts';
+import { rngFrom } from '#core/seed/index.ts';
 import { startServer } from '../self/start-server.ts';
 import { unaryRepository } from '#targets/process/unary-repository.ts';
 import type { Use } from './use.ts';
 
-/** `npm run test:full`: what is dear as well, and a negative control for every use. */
+/** `npm run test:full`: every use, and a negative control for each. */
 const FULL = process.env[CLIENTS_VARIABLE] === 'all';
+
+const { seed } = await resolveSettings({ command: 'check', env: process.env, cwd: process.cwd() });
 
 /** Until an environment of Python packages is laid out, which the first run does. */
 const DEADLINE_MS = 600_000;
@@ -79,8 +82,15 @@ async function onServer(use: Use, lab: Lab, faults: readonly string[], work: (ow
   return await work(made.lab);
 }
 
-/** The uses of one client, and a negative control on the first of them; in the full run on each. */
+/**
+ * The uses of one client: as many as it has cheap ones, drawn from all of them by the seed of the run, with a negative control
+ * on one of these; every use with its own in the full run.
+ */
 export function claimsOf(uses: readonly Use[]): Claim[] {
-  const chosen = uses.filter((use) => FULL || use.full !== true);
-  return chosen.flatMap((use, i) => (FULL || i === 0 ? [answers(use), control(use)] : [answers(use)]));
+  const cheap = uses.filter((use) => use.dear !== true).length;
+  const drawn = FULL ? uses : rngFrom(seed, `clients, ${uses[0]?.id}`).shuffle(uses).slice(0, cheap);
+  const controlled = FULL ? uses : drawn.slice(0, 1);
+  return uses
+    .filter((use) => drawn.includes(use))
+    .flatMap((use) => (controlled.includes(use) ? [answers(use), control(use)] : [answers(use)]));
 }

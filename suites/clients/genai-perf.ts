@@ -157,7 +157,7 @@ export const GENAI_PERF: readonly Use[] = [
     routes: ['ensemble'],
     laws: STREAM,
     profile: 'models=0.19',
-    full: true,
+    dear: true,
     run: (lab) =>
       profiled(lab, {
         route: 'ensemble',
@@ -172,7 +172,7 @@ export const GENAI_PERF: readonly Use[] = [
     statement: 'genai-perf: the answers of generate in its export have the text of their ids.',
     routes: ['generate'],
     laws: ['answers-at-all', 'text-is-true-decode', 'no-control-text'],
-    full: true,
+    dear: true,
     run: (lab) =>
       profiled(lab, {
         route: 'generate',
@@ -194,7 +194,7 @@ export const GENAI_PERF: readonly Use[] = [
     statement: 'genai-perf: answers to the prompts that it makes up itself are what the laws say.',
     routes: ['openai-chat'],
     laws: CHAT,
-    full: true,
+    dear: true,
     run: (lab) => profiled(lab, { route: 'openai-chat', mode: 'stream', endpoint: chatEndpoint(lab) }),
     control: { fault: 'chat-stream-without-role', law: 'role-first' },
   },

@@ -15,8 +15,8 @@ export interface Use {
   readonly profile?: string;
   /** `unary`: on a server of its own whose tensorrt_llm gives each request one response. */
   readonly repository?: 'unary';
-  /** Only with `npm run test:full`: the same client, dear, in a second way. */
-  readonly full?: true;
+  /** Takes long: it adds nothing to the number of uses that a day asks for, and may take the place of another. */
+  readonly dear?: true;
   /** Runs the client against the lab's server, and gives what it recorded beside the accepted answers. */
   run(lab: Lab): Promise<Recorded>;
   /** A defect that the client's own record must show: the law that has to fail. */

@@ -4,6 +4,8 @@ import { type Lab, inParallel } from '#checks/lab/lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import type { Failure } from '#checks/lab/result.ts';
+import { pollUntil } from '#core/deadline/index.ts';
+import { canonicalJson } from '#core/json/index.ts';
 import type { Metrics } from '#wire/protocol/prometheus.ts';
 import type { ModelStatistics } from '#wire/protocol/server-state.ts';
 import { bytes, ensemble, int32 } from '../protocol/requests.ts';
@@ -72,9 +74,15 @@ interface Seen {
   readonly metrics: Metrics;
 }
 
+/** Both as they were at one moment: requests are counted a moment after their answers, and between two readings too. */
 async function look(lab: Lab): Promise<Seen> {
-  const statistics = await lab.parts.clients.grpc.statistics('', '', { deadlineMs: 5000 });
-  return { statistics: new Map(statistics.map((m) => [m.name, m])), metrics: (await lab.metrics())! };
+  const statistics = () => lab.parts.clients.grpc.statistics('', '', { deadlineMs: 5000 });
+  return pollUntil({ ms: 10_000, everyMs: 20, what: 'two readings of all statistics that are the same' }, async () => {
+    const before = await statistics();
+    const metrics = (await lab.metrics())!;
+    const same = canonicalJson(before) === canonicalJson(await statistics());
+    return same ? { statistics: new Map(before.map((m) => [m.name, m])), metrics } : undefined;
+  });
 }
 
 const PARTS = ['queue', 'compute_input', 'compute_infer', 'compute_output'] as const;

@@ -15,7 +15,7 @@ const REAL_VARIABLE = 'LOCKSTEP_REAL';
 /** `all`: the self-test looks for every fault (`npm run test:faults`), not for one of each law. */
 export const FAULTS_VARIABLE = 'LOCKSTEP_FAULTS';
 
-/** `all`: official clients are run in every way, each with a negative control (`npm run test:full`). */
+/** `all`: official clients are run in every way, each with a negative control (`npm run test:full`), not in some that the seed draws. */
 export const CLIENTS_VARIABLE = 'LOCKSTEP_CLIENTS';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

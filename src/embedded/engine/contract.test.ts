@@ -112,8 +112,7 @@ describe.each(engines)('%s', (_, create) => {
     const cut = await running;
     expect([cut.ids.length, cut.finish]).toEqual([3, 'cancelled']);
     expect((await after).ids).toEqual(outputIds);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(engine.stats()).toMatchObject(idle);
+    await expect.poll(() => engine.stats()).toMatchObject(idle);
     await engine.close();
   });
 
@@ -165,8 +164,7 @@ describe.each(engines)('%s', (_, create) => {
         expect(beam.cumLogProb).toBeLessThanOrEqual(beam.logProbs.reduce((sum, value) => sum + value, 0) + 1e-12);
       }
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(engine.stats()).toMatchObject(idle);
+    await expect.poll(() => engine.stats()).toMatchObject(idle);
     await engine.close();
   });
 
@@ -176,8 +174,7 @@ describe.each(engines)('%s', (_, create) => {
     const got = await answer(engine, request, (_step, handle, at) => void (at === 2 && handle.cancel()));
     expect(got.finish).toBe('cancelled');
     expect(got.steps.at(-1)!.beams!.map((beam) => beam.ids.length)).toEqual([3, 3, 3, 3]);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(engine.stats()).toMatchObject(idle);
+    await expect.poll(() => engine.stats()).toMatchObject(idle);
     await engine.close();
   });
 

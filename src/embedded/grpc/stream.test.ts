@@ -163,7 +163,7 @@ describe('ModelStreamInfer', () => {
     call.cancel();
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(lab.engine.stats().active).toBe(1);
-    await pollUntil({ ms: 2000, what: 'the engine to end by itself', everyMs: 5 }, () =>
+    await pollUntil({ ms: 10_000, what: 'the engine to end by itself', everyMs: 5 }, () =>
       lab.engine.stats().active === 0 ? true : undefined,
     );
     expect(lab.core.modelStatistics('ensemble', '')[0]?.inference_stats).toMatchObject({ success: { count: before + 1 } });
@@ -187,7 +187,9 @@ test('the ideal profile cancels the running step of an ensemble and detects miss
   call.write(inferMessage(ensemble('y', 400, [stream])));
   await new Promise((resolve) => call.once('data', resolve));
   call.cancel();
-  await pollUntil({ ms: 300, what: 'the engine to be idle', everyMs: 2 }, () => (lab.engine.stats().active === 0 ? true : undefined));
+  await pollUntil({ ms: 10_000, what: 'the engine to be idle', everyMs: 2 }, () => (lab.engine.stats().active === 0 ? true : undefined));
+  // Its own end would be the 400th step.
+  expect(lab.engine.stats().iteration).toBeLessThan(399);
   expect(await lab.stream({ model: 'ensemble', inputs: [bytesTensor('text_input', [1, 1], ['x']), stream] })).toMatchObject([
     { error: expect.stringContaining("missing required input(s) ['max_tokens']") },
   ]);

@@ -171,11 +171,10 @@ describe('an external target', () => {
 describe('waiting', () => {
   test('all strategies share one deadline', async () => {
     const closed = await closedPort();
-    const beginNs = nowNs();
+    // One after another, the first would use it up, and be the only one that the message names.
     await expect(waitForAll([tcpOpen(closed), httpReady(closed, '/')], { ms: 300 })).rejects.toThrow(
       /accept a connection and http:.* to answer 200/,
     );
-    expect(nowNs() - beginNs).toBeLessThan(1e9);
   });
 
   test('an interruption is not a deadline', async () => {
