@@ -35,7 +35,9 @@ export function serveApp(
   handle: (request: IncomingMessage, body: Buffer, response: ServerResponse) => Promise<void>,
 ): Promise<Listening> {
   const { host, port, parser = 'h11', readBody = wholeBody, unexpected } = options;
-  return listen({ host, port, http: { keepAliveTimeout: 5000 }, malformedAnswer: MALFORMED[parser] }, async (request, response) => {
+  // Node would keep them a second longer than it says.
+  const http = { keepAliveTimeout: 5000, keepAliveTimeoutBuffer: 0 };
+  return listen({ host, port, http, malformedAnswer: MALFORMED[parser] }, async (request, response) => {
     if (parser === 'h11' && request.headers.host === undefined && request.httpVersion === '1.1') {
       request.socket.end(MALFORMED[parser]());
       return;
