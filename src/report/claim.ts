@@ -80,7 +80,7 @@ export function claim(spec: ClaimSpec, body: (run: ClaimRun) => Promise<ClaimOut
 /** The servers that this project starts answer within milliseconds; of one that it finds nothing is known. */
 function limitOf(spec: ClaimSpec, provided: ProvidedRun | undefined): number {
   const own = spec.timeoutMs ?? TIMEOUT_MS;
-  return provided?.config.target === 'external' ? Math.max(own, EXTERNAL_TIMEOUT_MS) : own;
+  return provided?.config.target === 'external' || provided?.config.target === 'openai' ? Math.max(own, EXTERNAL_TIMEOUT_MS) : own;
 }
 
 /** The error of a failed claim; its message is the first screen of the report. */

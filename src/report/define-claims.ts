@@ -8,6 +8,7 @@ import { lacking, notServed, structural } from '#checks/lab/outcome.ts';
 import { withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { askHealth } from '#targets/external/index.ts';
+import { askOpenAiHealth } from '#targets/openai/index.ts';
 import { type Health, startTarget } from '#targets/index.ts';
 import { healthOf } from '#targets/alive.ts';
 import { type ClaimOutcome, claim } from './claim.ts';
@@ -24,7 +25,8 @@ function sharedLab(run: ProvidedRun): Promise<{ readonly lab: Lab } & AsyncDispo
     endpoints: run.endpoints,
     identity: run.header.identity,
     health: () => healthOfTarget(run),
-    restart: run.config.target === 'external' ? undefined : async () => startAgain(run, (await made).lab.signal),
+    restart:
+      run.config.target === 'external' || run.config.target === 'openai' ? undefined : async () => startAgain(run, (await made).lab.signal),
   });
   shared = made;
   return made;
@@ -32,7 +34,8 @@ function sharedLab(run: ProvidedRun): Promise<{ readonly lab: Lab } & AsyncDispo
 
 /** By the processes where this run started them, by asking where it did not. */
 async function healthOfTarget(run: ProvidedRun): Promise<Health> {
-  return run.processes.length > 0 ? healthOf(run.processes) : askHealth(run.endpoints);
+  if (run.processes.length > 0) return healthOf(run.processes);
+  return run.endpoints.grpc === '' ? askOpenAiHealth(run.endpoints) : askHealth(run.endpoints);
 }
 
 async function startAgain(run: ProvidedRun, signal: AbortSignal | undefined): Promise<{ readonly lab: Lab } & AsyncDisposable> {

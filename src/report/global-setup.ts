@@ -57,7 +57,7 @@ async function startRun(project: TestProject): Promise<() => Promise<void>> {
 /** Where the claims ask; how one gets in is nobody's business. */
 function shownEndpoints(endpoints: Endpoints, alike: Alike | undefined): Record<string, string> {
   const { access: _secret, ...addresses } = endpoints;
-  const given = Object.entries(addresses).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const given = Object.entries(addresses).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
   const replicas = alike === undefined ? [] : [['replicas', `${alike.addresses.slice(1).join(', ')}, alike in ${alike.answers} answers`]];
   return Object.fromEntries([...given, ...replicas]) as Record<string, string>;
 }

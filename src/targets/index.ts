@@ -7,6 +7,7 @@ import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { startEmbeddedTarget } from './embedded/index.ts';
 import { connectExternalTarget, readAccess } from './external/index.ts';
 import { modelRepository, requireRepository, servable } from './model-repository.ts';
+import { connectOpenAiTarget } from './openai/index.ts';
 import { findLiving } from './process/process-table.ts';
 import type { Target } from './types.ts';
 import { registerForCleanup } from './watchdog/index.ts';
@@ -36,6 +37,9 @@ export type TargetConfig = Pick<
  * Errors: `target-unreachable`, `target-exited`, `target-not-ready`, `interrupted`, and what lays out a real server.
  */
 export async function startTarget(config: TargetConfig, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<Target> {
+  if (config.target === 'openai') {
+    return connectOpenAiTarget({ endpoints: { ...frontEndOf(config), access: readAccess(config.access) }, signal: options.signal });
+  }
   if (config.target === 'external') {
     return connectExternalTarget({ endpoints: { ...endpointsOf(config), access: readAccess(config.access) }, signal: options.signal });
   }
@@ -56,7 +60,13 @@ export async function connectReplicas(
 ): Promise<readonly Target[]> {
   if (config.replicas.length === 0) return [];
   const access = readAccess(config.access);
-  return Promise.all(config.replicas.map((replica) => connectExternalTarget({ endpoints: { ...replica, access }, ...options })));
+  return Promise.all(
+    config.replicas.map(({ openai = '', ...replica }) =>
+      replica.grpc === ''
+        ? connectOpenAiTarget({ endpoints: { ...replica, openai, access }, ...options })
+        : connectExternalTarget({ endpoints: { ...replica, openai: openai === '' ? undefined : openai, access }, ...options }),
+    ),
+  );
 }
 
 /** Real servers do not end with their parent and leave shared memory behind, hence the watchdog. */
@@ -100,6 +110,11 @@ async function startDockerTarget(config: TargetConfig, repository: string, signa
   const image = docker.image ?? (await cpuImage(await connectEngine(process.env, signal), { triton, notice, signal }));
   const settings = { ...docker, image, repository, ...(docker.frontend === 'openai' ? { tokenizer } : {}) };
   return startDockerServer({ settings, env: process.env, notice, signal });
+}
+
+function frontEndOf({ openai }: TargetConfig): Target['endpoints'] & { readonly openai: string } {
+  if (openai !== undefined) return { grpc: '', http: '', metrics: undefined, openai };
+  throw new LockstepError('flags-contradict', 'target openai needs its endpoint', { hint: 'Add --openai URL, the base URL without /v1.' });
 }
 
 function endpointsOf(config: TargetConfig): Target['endpoints'] {

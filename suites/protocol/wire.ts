@@ -17,6 +17,7 @@ import {
 import { loadSync } from '@grpc/proto-loader';
 import type { Lab } from '#checks/lab/lab.ts';
 import { wallClockMs } from '#core/clock/index.ts';
+import { portNotServed } from '#wire/clients/index.ts';
 import type { Tensor } from '#wire/protocol/tensors.ts';
 
 const definition = loadSync(join(import.meta.dirname, '../../proto/grpc_service.proto'), {
@@ -64,6 +65,7 @@ export class PlainGrpc implements Disposable {
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor({ grpc, access }: Where) {
+    if (grpc === '') throw portNotServed('gRPC');
     this.#headers = access?.headers ?? {};
     const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
     const secured = grpc.startsWith('grpcs://');
@@ -199,6 +201,7 @@ export function openAiOf({ openai, access }: Where): HttpWhere {
 
 /** One exchange on a connection of its own. Rejects only when no reply came at all. */
 export function http({ http: address, access }: HttpWhere, call: HttpCall): Promise<HttpReply> {
+  if (address === '') return Promise.reject(portNotServed('HTTP'));
   const url = new URL(address.includes('://') ? address : `http://${address}`);
   const { promise, resolve, reject } = Promise.withResolvers<HttpReply>();
   const json = typeof call.body === 'object' && !(call.body instanceof Uint8Array);

@@ -120,6 +120,7 @@ async function property(
   let last: Failure[] = [];
   const check = async (request: Request): Promise<boolean> => {
     if (ROUTES[route].cannotCarry({ request, route, mode: 'stream', repeat: 0 }, lab.profile) !== undefined) return true;
+    if (!lab.knows(request)) return true;
     const [truth, transcript] = [await lab.truthOn(request, route), await lab.observe(request, route, 'stream')];
     seen.push({ transcript, truth });
     const { violations } = judge([transcript], laws, lab.lawContext(truth));

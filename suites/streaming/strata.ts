@@ -64,7 +64,9 @@ export const STRATA: readonly Stratum[] = [
         fc.integer({ min: 20, max: 40 }),
       ),
     async request(lab, d) {
-      const whole = await lab.truth(requestOf(d.prompt, { maxTokens: d.maxTokens }));
+      const plain = requestOf(d.prompt, { maxTokens: d.maxTokens });
+      if (!lab.knows(plain)) return undefined;
+      const whole = await lab.truth(plain);
       const at = d.stopAt % Math.max(1, whole.ids.length);
       const ids = whole.ids.slice(at, at + 1 + (d.stopAt % 2));
       const word = lab.tokenizer.decode(ids);

@@ -65,6 +65,7 @@ export function judged(
     if (uncounted && NEED_COUNTS.includes(law.id))
       notes.push(`this release serves no counts of tokens, so nothing is known about ${law.id}`);
     else if (lab.withoutMargins && NEED_MARGINS.includes(law.id)) notes.push(`margins not served, so nothing is known about ${law.id}`);
+    else if (lab.parts.accepted !== undefined) notes.push(`no golden of this checkpoint shows ${law.id}`);
     else if (lab.parts.only === undefined)
       failures.push({ law: law.id, code: 'not-exercised', text: `none of ${cases.length} cases exercised the law "${law.statement}"` });
   }

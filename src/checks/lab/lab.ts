@@ -20,6 +20,7 @@ import type { Transcript } from '#core/transcript/index.ts';
 import type { Metrics } from '#wire/protocol/prometheus.ts';
 import type { Clients } from '#wire/clients/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
+import type { Accepted } from './accepted-answer.ts';
 import { compareOne } from './compare-one.ts';
 import { measuredNoise } from './measure.ts';
 import type { Plan } from './plan.ts';
@@ -47,6 +48,8 @@ export interface LabParts {
   readonly goldensDir: string;
   /** Which routes the target has; a reason in words for those that it has not. */
   readonly notServed: ReadonlyMap<RouteId, string>;
+  /** Where raw is not served and goldens are: the answers that they tell. */
+  readonly accepted: Accepted | undefined;
   /** Names of the target's models, by the route that asks them. */
   readonly models: RouteContext['models'];
   /** False: the repository has no decoupled transaction policy, so nothing streams and every answer comes whole. */
@@ -223,6 +226,10 @@ export class Lab {
   }
 
   async #probeMargins(): Promise<boolean> {
+    if (this.parts.notServed.has('raw')) {
+      this.#withoutMargins = true;
+      return false;
+    }
     const request: Request = {
       id: 'margins-probe',
       prompt: { kind: 'text', text: 'a' },
@@ -267,7 +274,19 @@ export class Lab {
     return servesTrtllm(route, this.profile) ? servedAnswer(answer, request, this.tokenizer) : answer;
   }
 
+  /** Whether the right answer to a request is known: raw gives any, and without it the goldens give some. */
+  knows(request: Request): boolean {
+    return this.parts.accepted === undefined || this.parts.accepted(request) !== undefined;
+  }
+
   async #truth(request: Request): Promise<Answer> {
+    if (this.parts.accepted !== undefined) {
+      const answer = this.parts.accepted(request);
+      if (answer !== undefined) return answer;
+      throw new LockstepError('route-not-served', `raw is not served, and no golden tells the answer to ${request.id}`, {
+        hint: 'Record goldens on a target that serves raw, with the same checkpoint.',
+      });
+    }
     const c: Case = { request, route: 'raw', mode: 'unary', repeat: 0 };
     const t = await this.run(c, { logProbs: true, margins: await this.marginsServed() });
     if (t.errors.length > 0 || t.ending !== 'complete') {

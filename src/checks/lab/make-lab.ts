@@ -1,18 +1,16 @@
 import type { RunConfig } from '#core/config/index.ts';
-import { misfit, profileOf } from '#core/profile/index.ts';
-import type { RouteId } from '#core/request/index.ts';
+import { profileOf } from '#core/profile/index.ts';
 import type { Endpoints, Health } from '#targets/types.ts';
 import { connect } from '#wire/clients/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { type Budget, Lab, type LabParts } from './lab.ts';
 import { LockstepError } from '#core/errors/index.ts';
-import { STOCK_MODELS } from '#checks/routes/index.ts';
-import { blsModels } from './bls-models.ts';
-import { llmapiModel } from './llmapi-model.ts';
+import { type Accepted, acceptedAnswers } from './accepted-answer.ts';
 import { coldOf } from './cold.ts';
-import { promptPool } from './goldens.ts';
-import { type PoolPrompt, makePlan } from './plan.ts';
+import { GREEDY, goldenStore, promptPool } from './goldens.ts';
+import { type PoolPrompt, makePlan, requestOf } from './plan.ts';
 import { replayCommand } from './replay-command.ts';
+import { frontEndServing, servingOf } from './serving.ts';
 
 /** One answer of a few dozen tokens takes milliseconds here and seconds on a busy GPU; half a minute means it hangs. */
 const CASE_DEADLINE_MS = 30_000;
@@ -35,41 +33,26 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
   const profile = profileOf(config.profile);
   const tokenizer = loadTokenizer(config.tokenizer);
   const clients = connect(endpoints);
-  const notServed = new Map<RouteId, string>();
-  for (const [route, model] of [
-    ['raw', 'tensorrt_llm'],
-    ['ensemble', 'ensemble'],
-    ['generate', 'ensemble'],
-  ] as const) {
-    if (!(await clients.grpc.modelReady(model, '', { deadlineMs: 5000 }))) notServed.set(route, `the target has no model ${model}`);
-  }
-  const ownBls = await blsModels(clients);
-  if (ownBls.bls === undefined) notServed.set('bls', 'the target has no tensorrt_llm_bls without accumulate_tokens');
-  if (ownBls.blsAccumulate === undefined) notServed.set('bls-accumulate', 'the target has no tensorrt_llm_bls with accumulate_tokens');
-  const ownLlmapi = await llmapiModel(clients);
-  if (ownLlmapi === undefined) notServed.set('llmapi', 'the target has no model of the LLM API (text_input, sampling_param_max_tokens)');
-  if (ownLlmapi === STOCK_MODELS.raw) notServed.set('raw', `${STOCK_MODELS.raw} is the LLM API's model here, which shows no ids`);
-  const noFrontEnd = endpoints.openai === undefined ? 'the target has no OpenAI front end' : misfit(profile);
-  if (noFrontEnd !== undefined) for (const route of ['openai-completions', 'openai-chat'] as const) notServed.set(route, noFrontEnd);
-  const raw = notServed.has('raw') ? undefined : await clients.grpc.modelConfig('tensorrt_llm', '', { deadlineMs: 5000 });
-  // Where the LLM API's model is all there is, it says whether anything streams.
-  const engine = raw ?? (ownLlmapi === undefined ? undefined : await clients.grpc.modelConfig(ownLlmapi, '', { deadlineMs: 5000 }));
+  const frontEndOnly = endpoints.grpc === '';
+  const serving = frontEndOnly ? await frontEndServing(clients, profile, tokenizer) : await servingOf(clients, endpoints, profile);
+  const { notServed } = serving;
+  const goldens = goldenStore({ goldensDir: config.goldens, tokenizer });
+  const accepted = frontEndOnly && goldens.list().includes(GREEDY) ? acceptedAnswers(goldens.load(GREEDY).values(), tokenizer) : undefined;
+  const started = config.target !== 'external' && config.target !== 'openai';
   const lab = new Lab({
-    models: { ...STOCK_MODELS, ...ownBls, ...(ownLlmapi === undefined ? {} : { llmapi: ownLlmapi }) },
-    decoupled: engine?.model_transaction_policy?.decoupled === true,
-    rawParameters: Object.fromEntries(Object.entries(raw?.parameters ?? {}).map(([key, value]) => [key, value.string_value])),
+    ...serving,
+    accepted,
     endpoints,
     clients,
     tokenizer,
     profile,
     policy: config.policy,
-    plan: makePlan(narrowed(promptPool(tokenizer), config.only), config.seed),
+    plan: makePlan(known(narrowed(promptPool(tokenizer), config.only), accepted), config.seed),
     only: config.only,
     budget: options.budget ?? ORDINARY,
     goldensDir: config.goldens,
-    notServed,
-    owned: config.target !== 'external',
-    dangerous: config.target === 'embedded' ? 'here' : !config.dangerous ? 'no' : config.target === 'external' ? 'here' : 'apart',
+    owned: started,
+    dangerous: config.target === 'embedded' ? 'here' : !config.dangerous ? 'no' : started ? 'apart' : 'here',
     restart: options.restart,
     health: options.health,
     deadlineMs: options.deadlineMs ?? CASE_DEADLINE_MS,
@@ -77,6 +60,11 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
     replayBase: replayCommand(config),
   });
   return { lab, [Symbol.asyncDispose]: () => clients[Symbol.asyncDispose]() };
+}
+
+/** Without raw only those prompts can be judged whose answers the goldens tell. */
+function known(prompts: readonly PoolPrompt[], accepted: Accepted | undefined): readonly PoolPrompt[] {
+  return accepted === undefined ? prompts : prompts.filter((p) => accepted(requestOf(p, { maxTokens: 1 })) !== undefined);
 }
 
 /** Prompts that the request was made from: its id is the prompt's name, perhaps with what was done to it behind. */

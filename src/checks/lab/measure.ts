@@ -1,4 +1,4 @@
-import { type Noise, measureNoise } from '#checks/compare/index.ts';
+import { NO_NOISE, type Noise, measureNoise } from '#checks/compare/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Lab } from './lab.ts';
 import { promptPool } from './goldens.ts';
@@ -14,6 +14,7 @@ const TOKENS = 32;
  * pool by the run's seed: a claim or a request that is repeated alone is judged by the same bound. A request that gets no answer says nothing about noise.
  */
 export async function measuredNoise(lab: Lab): Promise<Noise> {
+  if (lab.parts.notServed.has('raw')) return NO_NOISE;
   const groups: Transcript[][] = [];
   for (const prompt of makePlan(promptPool(lab.tokenizer), lab.plan.seed).draw('noise', PROMPTS)) {
     const request = requestOf(prompt, { maxTokens: TOKENS, stopAtEos: false });

@@ -14,8 +14,8 @@ export function notServed(reason: string): Outcome {
   return { n: 0, k: 0, unit: '', rate: false, failures: [], notServed: reason };
 }
 
-/** What `route-not-served`, the error of a lab that is asked for a route which the target does not have, makes of a claim. */
+/** What the errors of a lab that is asked for a route or a port which the target does not have make of a claim. */
 export function lacking(thrown: unknown): Outcome | undefined {
   const { code, message } = LockstepError.from(thrown);
-  return code === 'route-not-served' ? notServed(message.replace(`[${code}] `, '')) : undefined;
+  return ['route-not-served', 'port-not-served'].includes(code) ? notServed(message.replace(`[${code}] `, '')) : undefined;
 }

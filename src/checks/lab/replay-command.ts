@@ -3,7 +3,7 @@ import { type DockerConfig, type RunConfig, TINY_CHECKPOINT } from '#core/config
 
 /** The command that repeats a claim of this run from the same working directory; the caller adds the claim's id. */
 export function replayCommand(config: RunConfig): string {
-  const external = config.target === 'external';
+  const external = config.target === 'external' || config.target === 'openai';
   const words = ['npx lockstep check'];
   const add = (flag: string, value: string) => words.push(`--${flag} ${quoted(value)}`);
   if (config.target !== 'embedded') add('target', config.target);

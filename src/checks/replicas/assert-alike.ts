@@ -35,7 +35,7 @@ export interface Alike {
  */
 export async function assertReplicasAlike(config: RunConfig, targets: readonly Target[], signal?: AbortSignal): Promise<Alike | undefined> {
   if (targets.length < 2) return undefined;
-  const addresses = targets.map((target) => target.endpoints.grpc);
+  const addresses = targets.map(({ endpoints }) => (endpoints.grpc === '' ? (endpoints.openai ?? '') : endpoints.grpc));
   assertSameIdentity(targets.map((target, i) => ({ address: addresses[i] as string, identity: target.identity })));
   await using labs = new AsyncDisposableStack();
   const all: Lab[] = [];

@@ -23,7 +23,11 @@ export const examineCheckpoint: Examination = async ({ settings, cwd }) => {
     return [fail(WHAT, `${shown}: ${error.message}`, error.hint ?? REPAIR)];
   }
   const found = ok(WHAT, `${shown}: ${tokenizer.vocabSize} tokens, sha256 ${tokenizer.hash.slice(0, 12)}`);
-  return [found, examineTemplate(tokenizer), ...examineModel(folder, tokenizer, settings.target === 'external')];
+  return [
+    found,
+    examineTemplate(tokenizer),
+    ...examineModel(folder, tokenizer, settings.target === 'external' || settings.target === 'openai'),
+  ];
 };
 
 function examineTemplate(tokenizer: Tokenizer): Finding {

@@ -6,7 +6,7 @@ import type { Examination } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 
 export const examinePython: Examination = async ({ settings, signal }) => {
-  if (settings.target === 'external') return [];
+  if (settings.target === 'external' || settings.target === 'openai') return [];
   const pin = serverTable();
   const what = `python ${pin.python}`;
   try {

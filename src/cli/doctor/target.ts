@@ -2,6 +2,7 @@
 import { LockstepError } from '#core/errors/index.ts';
 import { accessFiles, replicasOf } from '#core/config/index.ts';
 import { connectExternalTarget, readAccess } from '#targets/external/index.ts';
+import { connectOpenAiTarget } from '#targets/openai/index.ts';
 import type { Endpoints } from '#targets/types.ts';
 import type { Examination, Finding } from './finding.ts';
 import { fail, ok } from './finding.ts';
@@ -9,13 +10,14 @@ import { fail, ok } from './finding.ts';
 const READY_WITHIN_MS = 4_000;
 
 export const examineTarget: Examination = async ({ settings, cwd, signal }) => {
-  if (settings.target !== 'external') return [];
-  const missing = (['grpc', 'http'] as const).filter((name) => settings[name] === undefined);
+  if (settings.target !== 'external' && settings.target !== 'openai') return [];
+  const needed = settings.target === 'openai' ? (['openai'] as const) : (['grpc', 'http'] as const);
+  const missing = needed.filter((name) => settings[name] === undefined);
   if (missing.length > 0) {
     return [
       fail(
         'target',
-        `external, but ${missing.map((name) => `--${name}`).join(' and ')} is not given`,
+        `${settings.target}, but ${missing.map((name) => `--${name}`).join(' and ')} is not given`,
         'Add the addresses of the running server.',
       ),
     ];
@@ -31,9 +33,14 @@ export const examineTarget: Examination = async ({ settings, cwd, signal }) => {
 
 async function lookAt(endpoints: Endpoints, oneOfSeveral: boolean, signal: AbortSignal): Promise<Finding> {
   try {
-    await using target = await connectExternalTarget({ endpoints, signal, readyWithinMs: READY_WITHIN_MS });
+    const { openai = '' } = endpoints;
+    await using target =
+      endpoints.grpc === ''
+        ? await connectOpenAiTarget({ endpoints: { ...endpoints, openai }, signal, readyWithinMs: READY_WITHIN_MS })
+        : await connectExternalTarget({ endpoints, signal, readyWithinMs: READY_WITHIN_MS });
     const { name, triton, served } = target.identity;
-    return ok('target', `${oneOfSeveral ? `${endpoints.grpc}: ` : ''}${name} ${triton} is ready; models: ${served}`);
+    const which = oneOfSeveral ? `${endpoints.grpc === '' ? openai : endpoints.grpc}: ` : '';
+    return ok('target', `${which}${name === undefined ? 'the endpoint' : `${name} ${triton}`} is ready; models: ${served}`);
   } catch (thrown) {
     return failed(thrown);
   }

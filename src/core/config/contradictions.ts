@@ -58,7 +58,7 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
       hint: 'Leave --target out, or use --target docker.',
     });
   }
-  if (target === 'external') {
+  if (target === 'external' || target === 'openai') {
     const checkpoint = given.get('checkpoint');
     if (checkpoint !== undefined && strength(checkpoint) >= strength(given.get('target'))) {
       throw new LockstepError(
@@ -69,7 +69,22 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
         },
       );
     }
-    for (const name of ['grpc', 'http'] as const) {
+    const unknown = target === 'openai' ? (['grpc', 'http', 'metrics'] as const).map(meant).find((one) => one !== undefined) : undefined;
+    if (unknown !== undefined) {
+      throw new LockstepError(
+        'flags-contradict',
+        `${unknown.name} is a port of Triton, and target openai is for a server of which none is known`,
+        {
+          hint: 'Use --target external, or leave it out.',
+        },
+      );
+    }
+    if (target === 'openai' && settings.openai === undefined && command !== 'doctor') {
+      throw new LockstepError('flags-contradict', 'target openai needs its endpoint: --openai is not set', {
+        hint: 'Add --openai URL, the base URL without /v1, such as http://127.0.0.1:9000.',
+      });
+    }
+    for (const name of target === 'openai' ? [] : (['grpc', 'http'] as const)) {
       if (settings[name] !== undefined || command === 'doctor') continue;
       throw new LockstepError('flags-contradict', `target external needs an address: --${name} is not set`, {
         hint: `Add --${name} HOST:PORT (Triton's own default is ${name === 'grpc' ? 8001 : 8000}).`,
@@ -123,7 +138,9 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
 
 /** Drops what belongs to another target, so that no report shows an address that was not used. */
 export function withoutUnused(settings: Settings): Settings {
-  if (settings.target === 'external') return { ...settings, fault: [], checkpoint: undefined, repository: undefined, triton: undefined };
+  const running = { ...settings, fault: [], checkpoint: undefined, repository: undefined, triton: undefined };
+  if (settings.target === 'external') return running;
+  if (settings.target === 'openai') return { ...running, grpc: undefined, http: undefined, metrics: undefined };
   const started = {
     ...settings,
     ...{ grpc: undefined, http: undefined, metrics: undefined, openai: undefined },

@@ -29,10 +29,10 @@ const MANY = 'several replicas as gpu1:8001,8011|gpu2:8001';
 const PORT = 'a port from 0 to 65535';
 
 export const FIELDS = {
-  target: field(z.enum(['embedded', 'process', 'docker', 'external']).default('embedded'), {
+  target: field(z.enum(['embedded', 'process', 'docker', 'external', 'openai']).default('embedded'), {
     value: 'KIND',
-    expected: 'embedded, process, docker or external',
-    help: 'which server is under test: the embedded Triton, a tritonserver binary or container started on this host, or one that already runs',
+    expected: 'embedded, process, docker, external or openai',
+    help: 'which server is under test: the embedded Triton, a tritonserver binary or container started on this host, one that already runs, or one of which only an OpenAI endpoint is known',
     commands: ['check', 'serve', 'goldens', 'doctor'],
   }),
   grpc: field(hostPorts('grpcs'), {

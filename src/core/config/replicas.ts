@@ -3,7 +3,9 @@ import { LockstepError } from '#core/errors/index.ts';
 
 /** Where one replica listens; as the settings give it. */
 export interface Replica {
+  /** '' where only an OpenAI endpoint is known. */
   readonly grpc: string;
+  /** '' where only an OpenAI endpoint is known. */
   readonly http: string;
   readonly metrics: string | undefined;
   readonly openai: string | undefined;
@@ -20,11 +22,14 @@ export function addressesOf(text: string): readonly string[] {
 const KINDS = ['grpc', 'http', 'metrics', 'openai'] as const;
 
 /**
- * The addresses in their order, one replica each: the second of `--grpc` belongs to the second of `--http`.
+ * The addresses of servers that already run, in their order, one replica each: the second of `--grpc` belongs to the second of `--http`.
  *
  * Errors: `flags-contradict` when the settings name different numbers of servers.
  */
-export function replicasOf(given: Readonly<Record<(typeof KINDS)[number], string | undefined>>): readonly Replica[] {
+export function replicasOf(given: Readonly<Record<(typeof KINDS)[number] | 'target', string | undefined>>): readonly Replica[] {
+  if (given.target === 'openai')
+    return (given.openai?.split('|') ?? []).map((openai) => ({ grpc: '', http: '', metrics: undefined, openai }));
+  if (given.target !== 'external') return [];
   const lists = Object.fromEntries(
     KINDS.map((kind) => {
       const text = given[kind];

@@ -20,7 +20,7 @@ export interface AccessFiles {
 }
 
 export interface RunConfig {
-  readonly target: 'embedded' | 'process' | 'docker' | 'external';
+  readonly target: 'embedded' | 'process' | 'docker' | 'external' | 'openai';
   readonly grpc: string | undefined;
   readonly http: string | undefined;
   readonly metrics: string | undefined;
@@ -106,7 +106,7 @@ export function foldersOf(
   { target, checkpoint, tokenizer }: Settings,
   cwd: string,
 ): { readonly checkpoint: string | undefined; readonly tokenizer: string | undefined } {
-  const served = target === 'external' ? undefined : resolve(cwd, checkpoint ?? TINY_CHECKPOINT);
+  const served = target === 'external' || target === 'openai' ? undefined : resolve(cwd, checkpoint ?? TINY_CHECKPOINT);
   return { checkpoint: served, tokenizer: tokenizer === undefined ? served : resolve(cwd, tokenizer) };
 }
 
@@ -114,11 +114,11 @@ export function foldersOf(
 export function toRunConfig(settings: Settings, cwd: string): RunConfig {
   const { checkpoint, tokenizer } = foldersOf(settings, cwd);
   if (tokenizer === undefined) {
-    throw new LockstepError('tokenizer-missing', 'target external needs the tokenizer of the checkpoint that it serves', {
+    throw new LockstepError('tokenizer-missing', `target ${settings.target} needs the tokenizer of the checkpoint that it serves`, {
       hint: 'Add --tokenizer DIR, a folder with tokenizer.json and tokenizer_config.json.',
     });
   }
-  const [first, ...replicas] = settings.target === 'external' ? replicasOf(settings) : [];
+  const [first, ...replicas] = replicasOf(settings);
   const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(cwd, path));
   return {
     target: settings.target,
@@ -139,7 +139,7 @@ export function toRunConfig(settings: Settings, cwd: string): RunConfig {
     docker: settings.target === 'docker' ? toDockerConfig(settings, cwd) : undefined,
     seed: settings.seed,
     only: settings.only,
-    policy: settings.policy ?? (settings.target === 'external' ? 'margins' : 'exact'),
+    policy: settings.policy ?? (settings.target === 'external' || settings.target === 'openai' ? 'margins' : 'exact'),
     strictIdentity: settings.strictIdentity,
     dangerous: settings.dangerous,
     json: absolute(settings.json),

@@ -1,4 +1,5 @@
 import { type Metrics, parseMetrics } from '#wire/protocol/prometheus.ts';
+import { absent } from './absent.ts';
 import type { Access } from './access.ts';
 import { type GrpcClient, grpcClient } from './grpc/index.ts';
 import { HttpChannel, type HttpClient, httpClient } from './http/index.ts';
@@ -6,6 +7,7 @@ import { type OpenAiClient, openAiClient } from './openai/index.ts';
 
 export type { CallStatus, GrpcClient, InferStream } from './grpc/index.ts';
 export type { BodyEvent, EventStream, HttpAnswer, HttpClient, HttpEnding, HttpRequest } from './http/index.ts';
+export { portNotServed } from './absent.ts';
 export { type Access, hostPort, httpBase } from './access.ts';
 export { grpcClient } from './grpc/index.ts';
 export { HttpChannel } from './http/index.ts';
@@ -16,9 +18,9 @@ export { errorText as httpErrorText } from './http/index.ts';
 
 /** Where a server listens; a target's endpoints have this shape. */
 export interface ClientEndpoints {
-  /** host:port, or grpcs://host:port */
+  /** host:port, or grpcs://host:port; '' where only an OpenAI front end is known. */
   readonly grpc: string;
-  /** host:port, or https://host:port */
+  /** host:port, or https://host:port; '' where only an OpenAI front end is known. */
   readonly http: string;
   /** As `http`, of the metrics port, where there is one. */
   readonly metrics: string | undefined;
@@ -42,8 +44,9 @@ const METRICS_DEADLINE_MS = 10_000;
 
 /** Nothing is connected before the first call. Disposing closes every connection, calls in flight included. */
 export function connect(endpoints: ClientEndpoints): Clients & AsyncDisposable {
-  const grpc = grpcClient(endpoints.grpc, endpoints.access);
-  const http = httpClient(endpoints.http, endpoints.access);
+  const { access } = endpoints;
+  const grpc = endpoints.grpc === '' ? absent<ReturnType<typeof grpcClient>>('gRPC') : grpcClient(endpoints.grpc, access);
+  const http = endpoints.http === '' ? absent<ReturnType<typeof httpClient>>('HTTP') : httpClient(endpoints.http, access);
   const metrics = endpoints.metrics === undefined ? undefined : new HttpChannel(endpoints.metrics, endpoints.access);
   const openai = endpoints.openai === undefined ? undefined : openAiClient(endpoints.openai, endpoints.access);
   return {
