@@ -6,6 +6,7 @@ import { notServed } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { ROUTE_IDS, type Request, type RouteId } from '#core/request/index.ts';
 import { settled } from '#checks/lab/settled.ts';
+import { byItself } from './by-itself.ts';
 import { beyondTheSlots } from './beyond-the-slots.ts';
 import { coldWarm } from './cold-and-warm.ts';
 import { inFlight } from './in-flight.ts';
@@ -179,4 +180,5 @@ export const CLAIMS: readonly Claim[] = [
   coldWarm,
   restart,
   seeds,
+  byItself,
 ];

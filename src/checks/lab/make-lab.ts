@@ -34,10 +34,11 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
   const tokenizer = loadTokenizer(config.tokenizer);
   const clients = connect(endpoints);
   const frontEndOnly = endpoints.grpc === '';
-  const serving = frontEndOnly ? await frontEndServing(clients, profile, tokenizer) : await servingOf(clients, endpoints, profile);
-  const { notServed } = serving;
   const goldens = goldenStore({ goldensDir: config.goldens, tokenizer });
   const accepted = frontEndOnly && goldens.list().includes(GREEDY) ? acceptedAnswers(goldens.load(GREEDY).values(), tokenizer) : undefined;
+  const serving = frontEndOnly
+    ? await frontEndServing(clients, profile, { goldens: accepted !== undefined, tokenizer })
+    : await servingOf(clients, endpoints, profile);
   const started = config.target !== 'external' && config.target !== 'openai';
   const lab = new Lab({
     ...serving,

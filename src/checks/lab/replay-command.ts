@@ -8,7 +8,7 @@ export function replayCommand(config: RunConfig): string {
   const add = (flag: string, value: string) => words.push(`--${flag} ${quoted(value)}`);
   if (config.target !== 'embedded') add('target', config.target);
   if (config.triton !== undefined) add('triton', config.triton);
-  for (const key of ['grpc', 'http', 'metrics', 'openai'] as const) if (config[key] !== undefined) add(key, config[key]);
+  for (const key of ['grpc', 'http', 'metrics', 'openai'] as const) if (config[key]) add(key, config[key]);
   const { tlsCa, tlsCert, tlsKey, bearerTokenFile, headers } = config.access;
   for (const [flag, file] of Object.entries({
     'tls-ca': tlsCa,

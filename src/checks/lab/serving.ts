@@ -48,14 +48,19 @@ export async function servingOf(clients: Clients, endpoints: ClientEndpoints, pr
 }
 
 /**
- * What can be asked where an OpenAI front end is all that is known: its first model, and the routes on which it gives
- * the engine the prompt that the goldens were recorded with.
+ * What can be asked where an OpenAI front end is all that is known: its first model, and, where goldens are to judge,
+ * the routes on which it gives the engine the prompt that they were recorded with.
  */
-export async function frontEndServing(clients: Clients, profile: ReleaseProfile, tokenizer: Tokenizer): Promise<Serving> {
+export async function frontEndServing(
+  clients: Clients,
+  profile: ReleaseProfile,
+  judgedBy: { readonly goldens: boolean; readonly tokenizer: Tokenizer },
+): Promise<Serving> {
   const notServed = new Map<RouteId, string>();
   for (const route of ROUTE_IDS)
     if (!OPENAI_ROUTES.includes(route)) notServed.set(route, 'only the OpenAI front end of this target is known');
-  for (const route of OPENAI_ROUTES) {
+  const { tokenizer } = judgedBy;
+  for (const route of judgedBy.goldens ? OPENAI_ROUTES : []) {
     if (servedPromptIds(PROBE, route, tokenizer, profile).join() !== servedPromptIds(PROBE, 'raw', tokenizer, profile).join())
       notServed.set(
         route,

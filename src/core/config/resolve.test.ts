@@ -167,7 +167,7 @@ describe('the configuration of a run', () => {
 test('help shows flag, value, choices, default and variable, and keeps to the width', () => {
   const help = helpForFields('check', 80);
   expect(help).toContain('--target KIND');
-  expect(help.replaceAll(/\s+/g, ' ')).toContain('[embedded | process | docker | external; default: embedded; LOCKSTEP_TARGET]');
+  expect(help.replaceAll(/\s+/g, ' ')).toContain('[embedded | process | docker | external | openai; default: embedded; LOCKSTEP_TARGET]');
   expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   expect(help).not.toContain('--grpc-port');
 });
