@@ -6,7 +6,17 @@ import { stopOfWholeAnswer } from './stop-of-whole-answer.ts';
 import type { DangerousExchange } from './types.ts';
 
 /** libevhtp parses the query in a form body; from here on the parser runs over its own buffer. */
-const FORM_BYTES = 4 * 1024 * 1024;
+const FORM = Buffer.alloc(4 * 1024 * 1024, 'a');
+const FORM_ROUTES = [
+  '/v2/models/ensemble/generate',
+  '/v2/models/ensemble/generate_stream',
+  '/v2/models/preprocessing/infer',
+  '/v2/health/live',
+  '/v2/repository/index',
+  '/v2/logging',
+  '/v3',
+  '/metrics',
+];
 
 /** More tokens than the positions of the tiny checkpoints, fewer than the 8192 that a prompt may have before a stream begins. */
 const TOO_LONG = 'long '.repeat(900);
@@ -14,19 +24,23 @@ const TOO_LONG = 'long '.repeat(900);
 export const EXCHANGES: readonly DangerousExchange[] = [
   {
     id: 'form-body',
-    statement: 'A form-encoded body of 4 MiB, what curl -d sends of itself, is answered or refused, and the server lives on.',
-    known: 'tritonserver 2.33, 2.42 and 2.51 end with signal 11 in evhtp_parse_query_wflags at the first such body',
+    statement:
+      'A form-encoded body of 4 MiB, what curl -d sends of itself, is answered or refused by every route, and the server lives on.',
+    known: 'tritonserver 2.33, 2.42 and 2.51 end with signal 11 in evhtp_parse_query_wflags at the first such body, whatever its route',
     thread: 'docs/observed.md#crashes',
-    times: 1,
-    async send(lab) {
-      const body = JSON.stringify({ text_input: 'a'.repeat(FORM_BYTES), max_tokens: 1 });
-      const reply = await http(lab.parts.endpoints, {
-        path: '/v2/models/ensemble/generate',
-        body,
+    times: FORM_ROUTES.length,
+    async send(lab, i) {
+      const { endpoints } = lab.parts;
+      const path = FORM_ROUTES[i]!;
+      const reply = await http(path === '/metrics' ? { ...endpoints, http: endpoints.metrics ?? endpoints.http } : endpoints, {
+        path,
+        method: 'POST',
+        body: FORM,
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         deadlineMs: lab.parts.deadlineMs,
       });
-      return reply.status >= 200 && reply.complete ? undefined : `HTTP ${reply.status}, cut`;
+      if (reply.status === 200) return `${path} took it for a request`;
+      return reply.status >= 400 && reply.complete ? undefined : `HTTP ${reply.status} of ${path}, cut`;
     },
   },
   {

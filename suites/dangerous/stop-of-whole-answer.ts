@@ -9,7 +9,6 @@ import { type DangerousExchange, MISSED } from './types.ts';
 
 /** Parts of an answer's own time after which it is told to stop, one after the other: no stop may come too early or too late for good. */
 const PARTS = [0.5, 0.3, 0.7, 0.2, 0.1];
-let tries = 0;
 
 export const stopOfWholeAnswer: DangerousExchange = {
   id: 'stop-of-whole-answer',
@@ -19,11 +18,11 @@ export const stopOfWholeAnswer: DangerousExchange = {
   route: 'llmapi',
   times: 2,
   triesEach: PARTS.length,
-  async send(lab) {
+  async send(lab, i) {
     const [prompt] = lab.plan.draw('long', 1, (p) => p.long === true);
     const request = requestOf(prompt!, { maxTokens: lab.parts.budget.longTokens }, '-long');
     const beginNs = nowNs();
-    await lab.run({ request, route: 'llmapi', mode: 'unary', repeat: tries });
+    await lab.run({ request, route: 'llmapi', mode: 'unary', repeat: i });
     const wholeMs = (nowNs() - beginNs) / 1e6;
 
     using client = new PlainGrpc(lab.parts.endpoints);
@@ -32,7 +31,7 @@ export const stopOfWholeAnswer: DangerousExchange = {
     const text = bytes('text_input', [1], [promptText(request.prompt, lab.tokenizer)]);
     const long = int32('sampling_param_max_tokens', [1], [lab.parts.budget.longTokens]);
     const running = client.open([inferMessage({ ...ask, inputs: [text, long, flag('return_finish_reason')] })], lab.parts.deadlineMs);
-    await sleep(wholeMs * PARTS[tries++ % PARTS.length]!);
+    await sleep(wholeMs * PARTS[i % PARTS.length]!);
     const order = await client.stream([inferMessage({ ...ask, inputs: [text, flag('stop')] })], lab.parts.deadlineMs);
     const reply = await running.reply;
     if (wasWhole(reply)) return MISSED;

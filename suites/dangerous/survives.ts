@@ -26,7 +26,7 @@ export function survives(exchange: DangerousExchange): Claim {
       const failures: Failure[] = [];
       let [n, missed] = [0, 0];
       while (n < times && missed <= times * (triesEach - 1) && failures.length === 0) {
-        const seen = await exchange.send(lab).catch((thrown: unknown) => LockstepError.from(thrown).message);
+        const seen = await exchange.send(lab, n + missed).catch((thrown: unknown) => LockstepError.from(thrown).message);
         if (seen === MISSED) {
           missed++;
           continue;

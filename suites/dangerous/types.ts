@@ -18,6 +18,6 @@ export interface DangerousExchange {
   readonly times: number;
   /** How often each of these may be tried, where a try can miss what it is aimed at. Default 1. */
   readonly triesEach?: number;
-  /** Sends it once. Undefined when the reply is one that a server may give; otherwise what it was. */
-  send(lab: Lab): Promise<string | undefined | typeof MISSED>;
+  /** Sends it once, `i` times after it was sent already. Undefined when the reply is one that a server may give; otherwise what it was. */
+  send(lab: Lab, i: number): Promise<string | undefined | typeof MISSED>;
 }

@@ -155,6 +155,7 @@ export const OPENAI: readonly HttpCase[] = [
   { name: 'no body', path: CHAT, method: 'POST', headers: { 'content-length': '0' }, status: 422, json: { detail: [{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }] } },
   { name: 'a list for a body', path: CHAT, body: '[]', status: 422, json: { detail: [{ type: 'model_attributes_type' }] } },
   { name: 'a body of another type', path: COMPLETIONS, body: JSON.stringify(prompt({})), headers: { 'content-type': 'text/plain' }, status: 422, json: { detail: [{ type: 'model_attributes_type' }] } },
+  { name: 'a form for a body', path: COMPLETIONS, body: 'model=ensemble&prompt=x', headers: { 'content-type': 'application/x-www-form-urlencoded' }, status: 422, json: { detail: [{ type: 'model_attributes_type' }] } },
   { name: 'a body of a kind of JSON', path: COMPLETIONS, body: JSON.stringify(prompt({ max_tokens: 1 })), headers: { 'content-type': 'application/vnd.api+json' }, status: 200 },
   { name: 'a body that is not UTF-8', path: COMPLETIONS, body: Buffer.from('{"model":"\xff"}', 'latin1'), status: 400, json: detail('There was an error parsing the body') },
   { name: 'not a number', path: COMPLETIONS, body: '{"model":"ensemble","prompt":"x","temperature":NaN}', status: 500, type: 'text/plain; charset=utf-8', text: 'Internal Server Error' },

@@ -67,6 +67,7 @@ export const TRTLLM_SERVE: readonly HttpCase[] = [
   ...violation(/Value error, suffix is not supported/).map((row) => ({ ...row, name: 'a suffix', path: COMPLETIONS, body: prompt({ suffix: 'y' }), status: 400 })),
   ...violation(/Value error, stream_options can only be set if stream is true/).map((row) => ({ ...row, name: 'stream options without a stream', path: CHAT, body: chat({ stream_options: {} }), status: 400 })),
   { ...BOTH, name: 'JSON that is no object', path: COMPLETIONS, body: '[]', status: 500, text: 'Internal Server Error', type: /^text\/plain/ },
+  { ...BOTH, name: 'a form for a body', path: COMPLETIONS, body: 'model=m&prompt=x', headers: { 'content-type': 'application/x-www-form-urlencoded' }, status: 500, text: 'Internal Server Error', type: /^text\/plain/ },
   { ...BOTH, name: 'top_p out of range', path: COMPLETIONS, body: prompt({ top_p: 1.5 }), status: 400, json: failure('require 0 <= top_p <= 1, got top_p=1.5') },
   { ...BOTH, name: 'temperature out of range', path: COMPLETIONS, body: prompt({ temperature: -1 }), status: 400, json: failure('require temperature >= 0, got temperature=-1.0') },
   { ...A, name: 'two choices', path: COMPLETIONS, body: prompt({ n: 2 }), status: 400, json: failure('Multiple response is not supported in PyTorch workflow') },

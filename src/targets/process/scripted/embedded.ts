@@ -42,7 +42,7 @@ const PLAYER: Model = {
         // A response with an error has no tensors here: the seam to the models has no way to say both.
         if (error !== undefined) sender.sendError('INTERNAL', error, final);
         else if (text !== undefined) sender.send([bytesTensor('TEXT', [1], [text])], final);
-        else sender.close();
+        else if (final) sender.close();
       }
     })();
   },

@@ -9,6 +9,8 @@ export interface Step {
   readonly waitMs?: number;
   readonly text?: string;
   readonly error?: string;
+  /** Only bytes on the way; a step of nothing else is no call. */
+  readonly pad?: string;
   /** Alone: the flag without a response. */
   readonly final?: true;
 }
@@ -47,7 +49,8 @@ def play(script, sender):
         flags = FINAL if step.get("final") else 0
         try:
             if text is None and error is None:
-                sender.send(flags=flags)
+                if flags:
+                    sender.send(flags=flags)
                 continue
             tensors = [] if text is None else [pb_utils.Tensor("TEXT", np.array([text], dtype=object))]
             sender.send(pb_utils.InferenceResponse(tensors, None if error is None else pb_utils.TritonError(error)), flags=flags)

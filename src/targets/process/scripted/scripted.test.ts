@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { wallClockMs } from '#core/clock/index.ts';
 import { pollUntil } from '#core/deadline/index.ts';
 import type { ModelStreamInferResponse } from '#wire/protocol/grpc-messages.ts';
-import { GrpcInferenceClient } from '#wire/protocol/service.ts';
+import { GrpcInferenceClient, UNLIMITED_MESSAGES } from '#wire/protocol/service.ts';
 import { bytesTensor, decodeBytesElements } from '#wire/protocol/tensors.ts';
 import { startTritonServer } from '../index.ts';
 import { startScriptedEmbedded } from './embedded.ts';
@@ -75,7 +75,7 @@ describe.each(SERVERS)('$name', { timeout: 60_000 }, ({ start, real }) => {
   beforeAll(async () => {
     repository = scriptedRepository();
     server = await start(repository.path);
-    client = new GrpcInferenceClient(server.endpoints.grpc, credentials.createInsecure());
+    client = new GrpcInferenceClient(server.endpoints.grpc, credentials.createInsecure(), UNLIMITED_MESSAGES);
   }, 900_000);
   afterAll(async () => {
     client.close();
@@ -199,27 +199,34 @@ describe.each(SERVERS)('$name', { timeout: 60_000 }, ({ start, real }) => {
     expect(await ready()).toBe(400);
   });
 
+  // Hundreds of megabytes are copied: part of npm run test:processes.
+  test.runIf(REAL)('a request of 80 MB over gRPC, one of 64 MiB over HTTP and an answer of 8 MiB come whole', async () => {
+    const padded = (bytes: number): readonly Step[] => [{ pad: 'x'.repeat(bytes) }, { text: 'a', final: true }];
+    expect(await spelt(play(padded(80_000_000)))).toBe('a.F');
+    const { status, text } = await post('models/script/generate', { SCRIPT: JSON.stringify(padded(64 * 1024 * 1024)) });
+    expect([status, text]).toEqual([200, '{"TEXT":"a","model_name":"script","model_version":"1"}']);
+    const long = 'y'.repeat(8 * 1024 * 1024);
+    expect((await spelt(play([{ text: long, final: true }]))) === `${long}.F`).toBe(true);
+  });
+
   // The embedded server's models are part of the program: nothing of them takes time to load.
   test.runIf(real)('loads run beside each other; an unload waits for the load of the same model, and for no other', async () => {
     repository.add('slow', 'slow');
     repository.add('slower', 'slow');
-    const done: string[] = [];
     // Over gRPC: an HTTP thread that loads answers nobody else.
-    const did = async (action: 'Load' | 'Unload', model: string) => {
-      await rpc(`RepositoryModel${action}`, { model_name: model });
-      done.push(`${action} ${model}`);
-    };
+    const load = (model: string) => rpc('RepositoryModelLoad', { model_name: model });
+    const unload = (model: string) => rpc('RepositoryModelUnload', { model_name: model });
     const states = async () =>
       (await rpc('RepositoryIndex', {})).models.map((m: { name: string; state: string }) => `${m.name} ${m.state}`);
-    const loads = [did('Load', 'slow'), did('Load', 'slower')];
+    const loads = [load('slow'), load('slower')];
     await pollUntil({ ms: 5_000, everyMs: 5, what: 'both to load' }, async () => {
       const now = await states();
       return now.includes('slow LOADING') && now.includes('slower LOADING') ? true : undefined;
     });
     expect(await rpc('ServerReady', {})).toEqual({ ready: false });
-    await Promise.all([...loads, did('Unload', 'script'), did('Unload', 'slow')]);
-    expect(done.indexOf('Unload script')).toBe(0);
-    expect(done.indexOf('Unload slow')).toBeGreaterThan(done.indexOf('Load slow'));
+    const [afterOther, afterSame] = await Promise.all([unload('script').then(states), unload('slow').then(states), ...loads]);
+    expect(afterOther).toContain('slow LOADING');
+    expect(afterSame).not.toContain('slow LOADING');
     expect(await states()).toContain('slower READY');
   });
 });
