@@ -19,7 +19,7 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
       expect(out).toContain(word);
   });
 
-  test.each(['check', 'serve', 'goldens', 'repository', 'doctor'])('help of %s is the same by both ways', async (command) => {
+  test.each(['check', 'serve', 'goldens', 'repository', 'identify', 'doctor'])('help of %s is the same by both ways', async (command) => {
     const [one, other] = await Promise.all([lockstepHere(cwd, ['help', command]), lockstepHere(cwd, [command, '--help'])]);
     expect(one.code).toBe(0);
     expect(one.out).toBe(other.out);
@@ -140,5 +140,22 @@ describe.concurrent('interruption', { timeout: 30_000 }, () => {
       if (out.includes('cache') && !child.killed) child.kill('SIGINT');
     });
     expect(await once(child, 'close')).toEqual([130, null]);
+  });
+});
+
+describe('identify', { timeout: 30_000 }, () => {
+  test('says what the target is and loaded, writes it, and compares what was written', async () => {
+    const { code, out } = await lockstepHere(cwd, ['identify', '--json', 'one.json']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ {2}triton +2\.51\.0$/m);
+    expect(out).toMatch(/^ {2}config of tensorrt_llm +[0-9a-f]{12}$/m);
+    const one = JSON.parse(readFileSync(join(cwd, 'one.json'), 'utf8')) as { readonly identity: Record<string, string> };
+    writeFileSync(join(cwd, 'other.json'), JSON.stringify({ header: { identity: { ...one.identity, triton: '2.50.0', gpu: 'unknown' } } }));
+    expect(await lockstepHere(cwd, ['identify', '--diff', 'one.json', 'one.json'])).toMatchObject({ code: 0 });
+    const differing = await lockstepHere(cwd, ['identify', '--diff', 'one.json', 'other.json']);
+    expect(differing.code).toBe(1);
+    expect(differing.out).toMatch(/^≠ triton {2}2\.51\.0 {2}→ {2}2\.50\.0\n\? not told by both: gpu\n1 part differs/);
+    const unread = await lockstepHere(cwd, ['identify', '--diff', 'one.json', 'nowhere.json']);
+    expect(unread).toMatchObject({ code: 2, error: expect.stringMatching(/^\[identity-unreadable\] cannot read .*nowhere\.json/) });
   });
 });

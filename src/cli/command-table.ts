@@ -43,6 +43,16 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
     ],
     load: async () => (await import('./repository.ts')).repository,
   },
+  identify: {
+    usage: 'lockstep identify [flags] | lockstep identify --diff A B',
+    summary: 'say everything of a target that could change an answer, or what differs between two',
+    examples: [
+      'lockstep identify --target external --grpc gpu1:8001 --http gpu1:8000 --json gpu1.json',
+      'lockstep identify --diff gpu1.json gpu2.json',
+      'lockstep identify --diff goldens/tiny-1ac0dd1d-b7851867 report.json',
+    ],
+    load: async () => (await import('./identify.ts')).identify,
+  },
   doctor: {
     usage: 'lockstep doctor [flags]',
     summary: 'look at everything that a run needs, before the run',

@@ -4,7 +4,7 @@ import type { Answer } from '#checks/laws/index.ts';
 import { wallClock } from '#core/clock/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Request } from '#core/request/index.ts';
-import { connectReplicas, startTarget } from '#targets/index.ts';
+import { connectReplicas, identityAsLoaded, startTarget } from '#targets/index.ts';
 import { assertReplicasAlike } from '#checks/replicas/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { GREEDY, goldenRequests, goldenStore } from '#checks/lab/goldens.ts';
@@ -35,7 +35,12 @@ export async function runGoldens(action: GoldensAction, options: GoldensOptions)
   const { config, signal } = options;
   await using target = await startTarget(config, { signal });
   await assertReplicasAlike(config, [target, ...(await connectReplicas(config, { signal }))], signal);
-  await using made = await makeLab({ config, endpoints: target.endpoints, identity: target.identity, health: () => target.health() });
+  await using made = await makeLab({
+    config,
+    endpoints: target.endpoints,
+    identity: await identityAsLoaded(target, signal),
+    health: () => target.health(),
+  });
   return await (action === 'verify' ? verify(made.lab, options) : record(made.lab, action, options));
 }
 

@@ -4,7 +4,7 @@ import { goldenStore, recordedIdentities } from '#checks/lab/goldens.ts';
 import { PACKAGE_ROOT, RUN_VARIABLE, runConfigFromEnvironment } from '#core/config/index.ts';
 import { formatError, LockstepError } from '#core/errors/index.ts';
 import { assertReplicasAlike } from '#checks/replicas/index.ts';
-import { connectReplicas, startTarget } from '#targets/index.ts';
+import { connectReplicas, identityAsLoaded, startTarget } from '#targets/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import type { Endpoints } from '#targets/types.ts';
 import type { Alike } from '#checks/replicas/index.ts';
@@ -30,12 +30,13 @@ async function startRun(project: TestProject): Promise<() => Promise<void>> {
   try {
     const others = await connectReplicas(config, { signal: interrupt.signal });
     const alike = await assertReplicasAlike(config, [target, ...others], interrupt.signal);
-    if (config.strictIdentity) refuseOtherIdentity(recordings, target.identity);
+    const identity = await identityAsLoaded(target, interrupt.signal);
+    if (config.strictIdentity) refuseOtherIdentity(recordings, identity);
     project.provide('lockstep', {
       header: {
         target: config.target,
         endpoints: shownEndpoints(target.endpoints, alike),
-        identity: target.identity,
+        identity,
         profile: config.profile,
         seed: config.seed,
         faults: config.faults,
@@ -44,7 +45,7 @@ async function startRun(project: TestProject): Promise<() => Promise<void>> {
       config,
       endpoints: target.endpoints,
       processes: await target.processes(),
-      identityDifferences: identityDifferences(recordings, target.identity),
+      identityDifferences: identityDifferences(recordings, identity),
     });
   } catch (thrown) {
     // Why the run cannot be is what the reader needs, whatever the stop says.

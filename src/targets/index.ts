@@ -6,12 +6,14 @@ import { LockstepError } from '#core/errors/index.ts';
 import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { startEmbeddedTarget } from './embedded/index.ts';
 import { connectExternalTarget, readAccess } from './external/index.ts';
+import { hostFacts } from './host-facts.ts';
 import { modelRepository, requireRepository, servable } from './model-repository.ts';
 import { connectOpenAiTarget } from './openai/index.ts';
 import { findLiving } from './process/process-table.ts';
 import type { Target } from './types.ts';
 import { registerForCleanup } from './watchdog/index.ts';
 
+export { identityAsLoaded } from './as-loaded.ts';
 export type { Endpoints, Health, ProcessRef, Target, TargetKind } from './types.ts';
 
 export type TargetConfig = Pick<
@@ -81,6 +83,9 @@ async function startProcessTarget(repository: string, triton: string | undefined
   };
   try {
     const layout = triton !== undefined && isAbsolute(triton) ? installedTriton(triton) : await layOutTriton({ version: triton, signal });
+    const own = triton !== undefined && isAbsolute(triton);
+    // What is laid out from PyPI computes on the CPU.
+    const facts = own ? await hostFacts({ signal }) : {};
     const server = await startTritonServer({ repository, layout, signal });
     const stop = async () => {
       await server.stop();
@@ -89,7 +94,7 @@ async function startProcessTarget(repository: string, triton: string | undefined
     return {
       kind: 'process',
       endpoints: server.endpoints,
-      identity: server.identity,
+      identity: { ...server.identity, ...facts },
       health: () => server.health(),
       processes: () => server.processes(),
       logTail: () => server.logTail(),

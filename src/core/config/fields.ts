@@ -28,30 +28,34 @@ const ADDRESS = 'host:port, such as 127.0.0.1:8001; with TLS';
 const MANY = 'several replicas as gpu1:8001,8011|gpu2:8001';
 const PORT = 'a port from 0 to 65535';
 
+/** Commands that start a server, as far as the embedded one and containers go; and those that reach one that already runs. */
+const STARTS = ['check', 'serve', 'goldens', 'identify'] as const;
+const REACHES = ['check', 'goldens', 'identify', 'doctor'] as const;
+
 export const FIELDS = {
   target: field(z.enum(['embedded', 'process', 'docker', 'external', 'openai']).default('embedded'), {
     value: 'KIND',
     expected: 'embedded, process, docker, external or openai',
     help: 'which server is under test: the embedded Triton, a tritonserver binary or container started on this host, one that already runs, or one of which only an OpenAI endpoint is known',
-    commands: ['check', 'serve', 'goldens', 'doctor'],
+    commands: ['check', 'serve', 'goldens', 'doctor', 'identify'],
   }),
   grpc: field(hostPorts('grpcs'), {
     value: 'HOST:PORT',
     expected: `${ADDRESS} grpcs://host:port; ${MANY}`,
     help: "the external target's gRPC address",
-    commands: ['check', 'goldens', 'doctor'],
+    commands: REACHES,
   }),
   http: field(hostPorts('https'), {
     value: 'HOST:PORT',
     expected: `${ADDRESS} https://host:port; ${MANY}`,
     help: "the external target's HTTP address",
-    commands: ['check', 'goldens', 'doctor'],
+    commands: REACHES,
   }),
   metrics: field(hostPorts('https'), {
     value: 'HOST:PORT',
     expected: `${ADDRESS} https://host:port; ${MANY}`,
     help: "the external target's metrics address, where it has one",
-    commands: ['check', 'goldens', 'doctor'],
+    commands: REACHES,
   }),
   openai: field(
     z
@@ -62,7 +66,7 @@ export const FIELDS = {
       value: 'URL',
       expected: 'a base URL up to and without /v1, such as http://127.0.0.1:9000; of several replicas with | between them',
       help: "base URL of the external target's OpenAI front end, without /v1",
-      commands: ['check', 'goldens', 'doctor'],
+      commands: REACHES,
     },
   ),
   tlsCa: field(folder().optional(), {
@@ -70,21 +74,21 @@ export const FIELDS = {
     expected: 'a PEM file',
     help: "certificates to trust at the external target's grpcs:// and https:// addresses",
     defaultText: "the system's",
-    commands: ['check', 'goldens', 'doctor'],
+    commands: REACHES,
   }),
   tlsCert: field(folder().optional(), {
     value: 'FILE',
     expected: 'a PEM file',
     help: 'certificate that this client shows to the external target',
     defaultText: 'none',
-    commands: ['check', 'goldens', 'doctor'],
+    commands: REACHES,
   }),
   tlsKey: field(folder().optional(), {
     value: 'FILE',
     expected: 'a PEM file',
     help: 'private key of --tls-cert',
     defaultText: 'none',
-    commands: ['check', 'goldens', 'doctor'],
+    commands: REACHES,
   }),
   header: field(z.array(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n]*$/)).default([]), {
     value: "'NAME: VALUE'",
@@ -92,28 +96,28 @@ export const FIELDS = {
     help: 'header of every call to the external target, metadata on gRPC; its value is never shown (may be repeated)',
     defaultText: 'none',
     secret: true,
-    commands: ['check', 'goldens', 'doctor'],
+    commands: REACHES,
   }),
   bearerTokenFile: field(folder().optional(), {
     value: 'FILE',
     expected: 'a file with the token and nothing else',
     help: 'file with the token that every call to the external target carries as authorization: Bearer',
     defaultText: 'none',
-    commands: ['check', 'goldens', 'doctor'],
+    commands: REACHES,
   }),
   tokenizer: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with tokenizer.json',
     help: 'folder of the tokenizer that the served checkpoint was made with',
     defaultText: "the checkpoint's own; none for external",
-    commands: ['check', 'serve', 'goldens', 'repository', 'doctor'],
+    commands: ['check', 'serve', 'goldens', 'repository', 'doctor', 'identify'],
   }),
   repository: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with one folder per model',
     help: 'model repository that target process or docker serves, such as `lockstep repository create` makes',
     defaultText: 'docker/models of this checkout',
-    commands: ['check', 'serve', 'goldens'],
+    commands: STARTS,
   }),
   goldens: field(folder().optional(), {
     value: 'DIR',
@@ -126,14 +130,14 @@ export const FIELDS = {
     value: 'NAME',
     expected: 'default, ideal, or releases by axis, such as openai=r25.12 or ideal,models=1.x',
     help: 'release profile: `default` does what servers were seen to do, `ideal` has no known gaps; a release that there is not is answered with those that there are',
-    commands: ['check', 'serve', 'goldens'],
+    commands: STARTS,
   }),
   fault: field(z.array(z.string().min(1)).default([]), {
     value: 'ID',
     expected: 'a fault id; `lockstep serve --list-faults` names them',
     help: 'switch on one deliberate defect of the embedded server (may be repeated)',
     defaultText: 'none',
-    commands: ['check', 'serve', 'goldens'],
+    commands: STARTS,
   }),
   seed: field(
     z
@@ -184,7 +188,12 @@ export const FIELDS = {
     value: 'FILE',
     expected: 'a file name',
     help: 'also write the report as JSON',
-    commands: ['check'],
+    commands: ['check', 'identify'],
+  }),
+  diff: field(z.boolean().default(false), {
+    expected: 'true or false',
+    help: 'compare two identities that were written before, and start nothing',
+    commands: ['identify'],
   }),
   junit: field(z.string().min(1).optional(), {
     value: 'FILE',
@@ -239,33 +248,33 @@ export const FIELDS = {
     expected: 'a folder with config.json, model.safetensors and tokenizer.json',
     help: 'checkpoint and tokenizer that a server started here serves, such as docker/checkpoint/tiny-spm',
     defaultText: 'the tiny checkpoint',
-    commands: ['check', 'serve', 'goldens', 'doctor'],
+    commands: ['check', 'serve', 'goldens', 'doctor', 'identify'],
   }),
   triton: field(z.string().min(1).optional(), {
     value: 'VERSION|PATH',
     expected: 'a release such as 2.47, or the path of a tritonserver program',
     help: 'which tritonserver target process starts: a release, laid out from PyPI, or a program of this host; for target docker, the release of the CPU image',
     defaultText: 'the newest release of docker/triton/tritonserver.json',
-    commands: ['check', 'serve', 'goldens'],
+    commands: STARTS,
   }),
   image: field(z.string().min(1).optional(), {
     value: 'IMAGE',
     expected: 'name@sha256:…, or the id of a local image',
     help: 'image that target docker starts, pinned by digest or id; pulled when it is missing',
     defaultText: "the project's own CPU image of --triton, built where it is missing",
-    commands: ['check', 'serve', 'goldens'],
+    commands: STARTS,
   }),
   allowFloatingTag: field(z.boolean().default(false), {
     expected: 'true or false',
     help: 'let --image be a tag, which may name another image tomorrow',
-    commands: ['check', 'serve', 'goldens'],
+    commands: STARTS,
   }),
   engineDir: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with rank0.engine and config.json',
     help: 'engine folder of trtllm-build, mounted read-only where gpt_model_path of the repository names it (/engine where nothing does); to make a repository of the LLM API, or with --backend cpu, a Hugging Face checkpoint',
     defaultText: 'none',
-    commands: ['check', 'serve', 'goldens', 'repository'],
+    commands: ['check', 'serve', 'goldens', 'repository', 'identify'],
   }),
   gpus: field(
     z
@@ -277,7 +286,7 @@ export const FIELDS = {
       expected: 'all, none, or indices or UUIDs separated by commas',
       help: 'GPUs of the container, as nvidia-smi -L names them',
       defaultText: 'all where the engine has the NVIDIA runtime, none elsewhere',
-      commands: ['check', 'serve', 'goldens'],
+      commands: STARTS,
     },
   ),
   shmSize: field(
@@ -289,7 +298,7 @@ export const FIELDS = {
       value: 'SIZE',
       expected: 'a size such as 1g',
       help: 'shared memory of the container; Python models talk through it',
-      commands: ['check', 'serve', 'goldens'],
+      commands: STARTS,
     },
   ),
   ulimit: field(z.array(z.string().regex(/^[a-z]+=-?\d+(:-?\d+)?$/)).default([]), {
@@ -297,14 +306,14 @@ export const FIELDS = {
     expected: 'NAME=SOFT[:HARD], such as nofile=1024:4096',
     help: 'limit of the container (may be repeated)',
     defaultText: 'memlock=-1 and stack=67108864, where the engine may set them',
-    commands: ['check', 'serve', 'goldens'],
+    commands: STARTS,
   }),
   env: field(z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*(=[^]*)?$/)).default([]), {
     value: 'NAME[=VALUE]',
     expected: 'NAME=VALUE, or NAME for the value it has here',
     help: 'environment of the container (may be repeated); values are never printed or stored',
     defaultText: 'none',
-    commands: ['check', 'serve', 'goldens'],
+    commands: STARTS,
     secret: true,
   }),
   user: field(
@@ -317,7 +326,7 @@ export const FIELDS = {
       expected: 'a user or UID, with a group behind a colon if wanted',
       help: 'user that the server runs as in the container',
       defaultText: "the image's own",
-      commands: ['check', 'serve', 'goldens'],
+      commands: STARTS,
     },
   ),
   network: field(
@@ -331,7 +340,7 @@ export const FIELDS = {
       expected: 'host, bridge or the name of a network of the engine',
       help: 'network of the container; ports are published on 127.0.0.1 alone',
       defaultText: "the engine's default bridge",
-      commands: ['check', 'serve', 'goldens'],
+      commands: STARTS,
     },
   ),
   serverArg: field(z.array(z.string().min(1)).default([]), {
@@ -339,14 +348,14 @@ export const FIELDS = {
     expected: 'an argument of tritonserver, such as --log-verbose=1',
     help: 'further argument of the server in the container (may be repeated)',
     defaultText: 'none',
-    commands: ['check', 'serve', 'goldens'],
+    commands: STARTS,
     secret: true,
   }),
   frontend: field(z.enum(['kserve', 'openai']).default('kserve'), {
     value: 'KIND',
     expected: 'kserve or openai',
     help: "what the container starts: tritonserver, or NVIDIA's OpenAI front end with the KServe front ends beside it, so that all answers come from one engine",
-    commands: ['check', 'serve', 'goldens'],
+    commands: STARTS,
   }),
   detach: field(z.boolean().default(false), {
     expected: 'true or false',

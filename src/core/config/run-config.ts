@@ -111,8 +111,10 @@ export function foldersOf(
 }
 
 /** Paths become absolute, defaults that depend on the target are filled in. Errors: `tokenizer-missing`, `profile-unknown`. */
-export function toRunConfig(settings: Settings, cwd: string): RunConfig {
-  const { checkpoint, tokenizer } = foldersOf(settings, cwd);
+export function toRunConfig(settings: Settings, cwd: string, needs: { readonly tokenizer?: 'optional' } = {}): RunConfig {
+  const folders = foldersOf(settings, cwd);
+  const { checkpoint } = folders;
+  const tokenizer = folders.tokenizer ?? (needs.tokenizer === 'optional' ? '' : undefined);
   if (tokenizer === undefined) {
     throw new LockstepError('tokenizer-missing', `target ${settings.target} needs the tokenizer of the checkpoint that it serves`, {
       hint: 'Add --tokenizer DIR, a folder with tokenizer.json and tokenizer_config.json.',

@@ -5,8 +5,12 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256, shortHash } from '../hash/index.ts';
+import { UNKNOWN } from './unknown.ts';
 
-export const UNKNOWN = 'unknown';
+export type { Identity, IdentityComparison } from './difference.ts';
+export { compareIdentities } from './difference.ts';
+export { UNKNOWN };
+export { SWITCHES, switchesOf } from './switches.ts';
 
 /** Weights and tokenizer of a Hugging Face folder. */
 export function checkpointIdentity(dir: string): { readonly weights: string; readonly tokenizer: string } {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { checkpointIdentity, configsIdentity, modelCodeIdentity, UNKNOWN } from '#core/identity/index.ts';
+import { checkpointIdentity, configsIdentity, modelCodeIdentity, switchesOf, UNKNOWN } from '#core/identity/index.ts';
 import { readModelConfig } from '#wire/protocol/pbtxt.ts';
 import type { TritonLayout } from './layout.ts';
 
@@ -30,6 +30,7 @@ export function identify(layout: TritonLayout, repository: string, version: stri
     arithmetic: 'float64, NumPy',
     ...(checkpoint === undefined ? { weights: UNKNOWN, tokenizer: UNKNOWN } : checkpointIdentity(checkpoint)),
     configs: configsIdentity(repository),
+    switches: switchesOf(process.env),
     gpu: 'none',
   };
 }
