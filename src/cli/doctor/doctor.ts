@@ -10,7 +10,11 @@ import { examineCheckpoint } from './checkpoint.ts';
 import { examineConfiguration } from './configuration.ts';
 import type { Examination, Finding } from './finding.ts';
 import { fail } from './finding.ts';
+import { examineDocker } from './docker.ts';
+import { examineEngine } from './engine.ts';
 import { examineGoldens } from './goldens.ts';
+import { examineGpus } from './gpus.ts';
+import { examineHost } from './host.ts';
 import { examineNode } from './node.ts';
 import { examinePorts } from './ports.ts';
 import { examinePython } from './python.ts';
@@ -21,9 +25,13 @@ const EXAMINATIONS: readonly Examination[] = [
   examineConfiguration,
   examinePorts,
   examineCheckpoint,
+  examineEngine,
   examineGoldens,
   examineCache,
+  examineHost,
   examinePython,
+  examineGpus,
+  examineDocker,
   examineTarget,
 ];
 

@@ -262,19 +262,19 @@ export const FIELDS = {
     expected: 'name@sha256:…, or the id of a local image',
     help: 'image that target docker starts, pinned by digest or id; pulled when it is missing',
     defaultText: "the project's own CPU image of --triton, built where it is missing",
-    commands: STARTS,
+    commands: [...STARTS, 'doctor'],
   }),
   allowFloatingTag: field(z.boolean().default(false), {
     expected: 'true or false',
     help: 'let --image be a tag, which may name another image tomorrow',
-    commands: STARTS,
+    commands: [...STARTS, 'doctor'],
   }),
   engineDir: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with rank0.engine and config.json',
     help: 'engine folder of trtllm-build, mounted read-only where gpt_model_path of the repository names it (/engine where nothing does); to make a repository of the LLM API, or with --backend cpu, a Hugging Face checkpoint',
     defaultText: 'none',
-    commands: ['check', 'serve', 'goldens', 'repository', 'identify'],
+    commands: ['check', 'serve', 'goldens', 'repository', 'identify', 'doctor'],
   }),
   gpus: field(
     z
@@ -286,7 +286,7 @@ export const FIELDS = {
       expected: 'all, none, or indices or UUIDs separated by commas',
       help: 'GPUs of the container, as nvidia-smi -L names them',
       defaultText: 'all where the engine has the NVIDIA runtime, none elsewhere',
-      commands: STARTS,
+      commands: [...STARTS, 'doctor'],
     },
   ),
   shmSize: field(
