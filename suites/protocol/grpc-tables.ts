@@ -64,6 +64,13 @@ export const SERVER_RPCS: readonly RpcCase[] = [
   fails('status of an unknown region', 'SystemSharedMemoryStatus', { name: 'zz' }, 'NOT_FOUND', "Unable to find system shared memory region: 'zz'"),
   ok('trace settings', 'TraceSetting', {}, { settings: { trace_level: { value: ['OFF'] }, trace_rate: { value: ['1000'] }, trace_count: { value: ['-1'] }, log_frequency: { value: ['0'] }, trace_mode: { value: ['triton'] } } }),
   ok('log settings', 'LogSettings', {}, { settings: (s: any) => ['log_file', 'log_info', 'log_warning', 'log_error', 'log_verbose_level', 'log_format'].every((k) => k in s) }),
+  fails('config of an unknown version', 'ModelConfig', { name: 'ensemble', version: '7' }, 'NOT_FOUND', "Request for unknown model: 'ensemble' version 7 is not found"),
+  fails('statistics of an unknown model', 'ModelStatistics', { name: 'nope' }, 'INVALID_ARGUMENT', "requested model 'nope' is not available"),
+  fails('statistics of an unknown version', 'ModelStatistics', { name: 'ensemble', version: '7' }, 'INVALID_ARGUMENT', "requested model version is not available for model 'ensemble'"),
+  fails('the index of one repository', 'RepositoryIndex', { repository_name: 'x' }, 'UNIMPLEMENTED', "'repository_name' specification is not supported"),
+  fails('status of an unknown CUDA region', 'CudaSharedMemoryStatus', { name: 'zz' }, 'NOT_FOUND', "Unable to find cuda shared memory region: 'zz'"),
+  { ...fails('a CUDA region without a handle', 'CudaSharedMemoryRegister', { name: 'zz', raw_handle: Uint8Array.of(1), device_id: '0', byte_size: '4' }, 'INVALID_ARGUMENT', 'failed to register shared memory region: invalid args'), changes: true },
+  { ...fails('traces without a file', 'TraceSetting', { settings: { trace_level: { value: ['TIMESTAMPS'] } } }, 'INVALID_ARGUMENT', /^Attempting to set invalid trace setting :trace file name is not given/), changes: true },
   ...refusedLoads([
     ['files without a configuration', { [`file:1/model.py`]: FILE }, 'INTERNAL', UNPOLLED],
     ['a file beside the folder of the model', { config: CONFIG, 'file:../x': FILE }, 'INTERNAL', UNPOLLED],
@@ -82,6 +89,16 @@ const PRE = 'preprocessing';
 const POST = 'postprocessing';
 const ids = int32('TOKENS_BATCH', [1, 1, 1], [70]);
 const lengths = int32('SEQUENCE_LENGTH', [1, 1], [1]);
+
+/** A request to preprocessing whose data stand in typed fields, in raw ones, or in both. */
+const typed = (first: object | null, second: object | null, raws: readonly Uint8Array[] = []) => ({
+  model_name: PRE,
+  inputs: [
+    { name: 'QUERY', datatype: 'BYTES', shape: [1, 1], contents: first },
+    { name: 'REQUEST_OUTPUT_LEN', datatype: 'INT32', shape: [1, 1], contents: second },
+  ],
+  raw_input_contents: raws,
+});
 
 /** The Rust tokenizers' own words change with their release: 0.20 and 0.23 were seen to differ on an id below 0. */
 export const INFER_ERRORS: readonly RpcCase[] = [
@@ -115,6 +132,11 @@ export const INFER_ERRORS: readonly RpcCase[] = [
   infer('too few BYTES elements', { model: PRE, inputs: [{ ...query, shape: [2, 1] }, int32('REQUEST_OUTPUT_LEN', [2, 1], [1, 1])] }, 'INVALID_ARGUMENT', /expected 2 string elements for inference input 'QUERY' for model 'preprocessing', got 1$/),
   infer('no data at all', { model: PRE, inputs: [query, length], noData: true }, 'INVALID_ARGUMENT', "unable to find data for input tensor 'QUERY' for model 'preprocessing' in request."),
   infer('a reserved parameter', { model: PRE, inputs: [query, length], parameters: { triton_x: { int64_param: '1' } } }, 'INVALID_ARGUMENT', "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following keys starting with 'triton_' are allowed: triton_enable_empty_final_response"),
+  fails('data in the field of another type', 'ModelInfer', typed({ bytes_contents: [Buffer.from('a')] }, { int64_contents: [3] }), 'INVALID_ARGUMENT', "unexpected explicit tensor data for input tensor 'REQUEST_OUTPUT_LEN' for model 'preprocessing' of type 'INT64', expected datatype 'INT32'"),
+  fails('data in two places', 'ModelInfer', typed({ bytes_contents: [Buffer.from('a')] }, null, [Buffer.alloc(4)]), 'INVALID_ARGUMENT', "contents field must not be specified when using raw_input_contents for 'QUERY' for model 'preprocessing'"),
+  { ...ok('data in the fields of their types', 'ModelInfer', typed({ bytes_contents: [Buffer.from('a')] }, { int_contents: [3] })), body: { model_name: PRE } },
+  { ...ok('a raw entry too many', 'ModelInfer', typed(null, null, [query.data, length.data, Buffer.alloc(9)])), body: { model_name: PRE } },
+  infer('a sequence id that is a truth', { model: PRE, inputs: [query, length], parameters: { sequence_id: { bool_param: true } } }, 'INVALID_ARGUMENT', "invalid value type for 'sequence_id' parameter, expected int64_param or string_param."),
   infer('a stop word that is not UTF-8', preprocessing(['x'], [1], [bytes('STOP_WORDS_DICT', [1, 1], [Uint8Array.of(97, 0xff)])]), 'INTERNAL', /^Failed to process the request\(s\) for model 'preprocessing_0_0', message: UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 1: invalid start byte/),
   infer('text that is not UTF-8', { model: PRE, inputs: [bytes('QUERY', [1, 1], [Uint8Array.of(97, 98, 99, 0xff)]), length] }, 'INTERNAL', /^Failed to process the request\(s\) for model 'preprocessing_0_0', message: UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 3: invalid start byte\n\nAt:\n/),
   stock(infer('-1 inside the length of an answer', postprocessing([1, 1, 2], [304, -1], [[2]]), 'INTERNAL', /^Failed to process the request\(s\) for model 'postprocessing_0_0', message: OverflowError: (out of range integral type conversion attempted|number too small to fit in target type)/)),

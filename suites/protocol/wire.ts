@@ -101,7 +101,7 @@ export class PlainGrpc implements Disposable {
     requests: readonly unknown[],
     deadlineMs = 10_000,
     metadata: Readonly<Record<string, string>> = {},
-  ): { readonly begun: Promise<void>; readonly reply: Promise<StreamReply> } {
+  ): { readonly begun: Promise<void>; readonly reply: Promise<StreamReply>; readonly cancel: () => void } {
     const call = this.#client.ModelStreamInfer(this.#metadata(metadata), { deadline: wallClockMs() + deadlineMs }) as ClientDuplexStream<
       any,
       any
@@ -120,7 +120,7 @@ export class PlainGrpc implements Disposable {
     });
     for (const r of requests) call.write(r);
     call.end();
-    return { begun: begun.promise, reply: reply.promise };
+    return { begun: begun.promise, reply: reply.promise, cancel: () => call.cancel() };
   }
 
   #metadata(more: Readonly<Record<string, string>> = {}): Metadata {

@@ -13,6 +13,7 @@ import type { ReleaseProfile } from '#core/profile/index.ts';
 import { type Request, ROUTE_IDS, type RouteId } from '#core/request/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { asItGoes } from './as-it-goes.ts';
+import { cancelWholeStream } from './cancel-whole-stream.ts';
 import { CANCELLATION } from './cancellation.ts';
 import { interleaved } from './interleaved.ts';
 import { STRATA, type Stratum } from './strata.ts';
@@ -196,4 +197,4 @@ function needsStreams(claim: Claim): Claim {
   return { ...claim, run: async (lab) => (lab.parts.decoupled ? claim.run(lab) : notServed(NOT_DECOUPLED)) };
 }
 
-export const CLAIMS: readonly Claim[] = [...streams, shortest, interleaved, asItGoes, ...CANCELLATION].map(needsStreams);
+export const CLAIMS: readonly Claim[] = [...streams, shortest, interleaved, asItGoes, ...CANCELLATION, cancelWholeStream].map(needsStreams);
