@@ -48,6 +48,9 @@ const until = (to: string) => held('r24.11', to);
 /** Up to a release, in front of a core that only counts inputs. */
 const unmissed = (to: string): Pick<HttpCase, 'holds'> => ({ holds: (profile) => until(to).holds!(profile) && UNMISSED.holds!(profile) });
 
+/** From the first release that asks the models for counts, in front of models that have them. */
+const COUNTED_SINCE_R25_11: Pick<HttpCase, 'holds'> = { holds: (profile) => since('r25.11').holds!(profile) && profile.models.returnsTokenCounts.value };
+
 export const OPENAI: readonly HttpCase[] = [
   { name: 'models', path: '/v1/models', status: 200, json: { object: 'list', data: (d: any[]) => d.some((m) => m.id === MODEL && m.object === 'model' && m.owned_by === 'Triton Inference Server') } },
   { stock: true, name: 'models in the order of their names, those of the steps too', path: '/v1/models', status: 200, json: { data: (d: any[]) => d.length > 3 && d.every((m, i) => i === 0 || d[i - 1].id < m.id) && d.some((m) => m.id === 'preprocessing') } },
@@ -134,7 +137,7 @@ export const OPENAI: readonly HttpCase[] = [
   ]),
   ...onBoth<HttpCase>((d) => [
     { ...held('r25.08', 'r25.10'), name: 'max_tokens 0 is sent, and refused by the engine', path: COMPLETIONS, body: prompt({ max_tokens: 0 }), status: 400, json: detail(/in ensemble 'ensemble', .*request_output_len/) },
-    { ...since('r25.11'), name: 'max_tokens 0 is sent, and refused by the engine', path: COMPLETIONS, body: prompt({ max_tokens: 0 }), status: 500, json: detail(/in ensemble 'ensemble', .*request_output_len/) },
+    { ...COUNTED_SINCE_R25_11, name: 'max_tokens 0 is sent, and refused by the engine', path: COMPLETIONS, body: prompt({ max_tokens: 0 }), status: 500, json: detail(/in ensemble 'ensemble', .*request_output_len/) },
     { ...since('r25.08'), name: 'max_tokens null is the default', path: COMPLETIONS, body: { model: MODEL, prompt: d.count, max_tokens: null, ...greedy }, status: 200, text: (body: string) => JSON.parse(body).choices[0].text.length > 0 },
   ]),
 
