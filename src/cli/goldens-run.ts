@@ -3,6 +3,7 @@ import { compareIds, failsUnder } from '#checks/compare/index.ts';
 import type { Answer } from '#checks/laws/index.ts';
 import { wallClock } from '#core/clock/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import { followCore } from '#core/profile/index.ts';
 import type { Request } from '#core/request/index.ts';
 import { connectReplicas, identityAsLoaded, startTarget } from '#targets/index.ts';
 import { assertReplicasAlike } from '#checks/replicas/index.ts';
@@ -32,8 +33,10 @@ const REPEATS = 2;
  */
 export async function runGoldens(action: GoldensAction, options: GoldensOptions): Promise<{ readonly code: number }> {
   if (action === 'list') return list(options);
-  const { config, signal } = options;
-  await using target = await startTarget(config, { signal });
+  const { signal } = options;
+  await using target = await startTarget(options.config, { signal });
+  const reported = options.config.target === 'embedded' ? undefined : target.identity['triton'];
+  const config = { ...options.config, profile: followCore(options.config.profile, reported).profile };
   await assertReplicasAlike(config, [target, ...(await connectReplicas(config, { signal }))], signal);
   await using made = await makeLab({
     config,

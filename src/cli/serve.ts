@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { TINY_CHECKPOINT, resolveSettings } from '#core/config/index.ts';
 import { sleep } from '#core/deadline/index.ts';
+import { profileOf } from '#core/profile/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { startEmbeddedTarget } from '#targets/embedded/index.ts';
@@ -33,7 +34,7 @@ export async function serve({ flags, env, cwd, signal, terminal }: CommandContex
       engine: settings.engine,
       reduction: settings.reduction,
       checkpoint,
-      repository: modelRepository(checkpoint),
+      repository: modelRepository(checkpoint, profileOf(settings.profile).core),
     },
     signal,
   });

@@ -5,6 +5,7 @@ import { type Claim, type Outcome } from '#checks/lab/claim.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 import { lacking, notServed, structural } from '#checks/lab/outcome.ts';
+import { LOST_STREAM_END } from '#checks/laws/index.ts';
 import { withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { askHealth } from '#targets/external/index.ts';
@@ -105,7 +106,8 @@ async function runOn(provided: ProvidedRun, c: Claim, signal: AbortSignal): Prom
   try {
     const { lab } = await sharedLab(provided);
     lab.signal = signal;
-    const outcome = await c.run(lab);
+    const lost = lab.parts.lostEnds?.count ?? 0;
+    const outcome = withLostEnds(await c.run(lab), (lab.parts.lostEnds?.count ?? 0) - lost);
     signal.throwIfAborted();
     const health = await lab.parts.health();
     if (health.alive)
@@ -135,6 +137,13 @@ async function runOn(provided: ProvidedRun, c: Claim, signal: AbortSignal): Prom
   } finally {
     signal.removeEventListener('abort', dropLab);
   }
+}
+
+/** What the transport met beside what the claim looked for. */
+function withLostEnds(outcome: Outcome, met: number): Outcome {
+  if (met === 0 || outcome.notServed !== undefined) return outcome;
+  const { id, law, thread } = LOST_STREAM_END;
+  return { ...outcome, gaps: [...(outcome.gaps ?? []), { id, law, thread, met }] };
 }
 
 function notRun(detail: string): Outcome {

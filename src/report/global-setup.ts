@@ -4,6 +4,7 @@ import { goldenStore, recordedIdentities } from '#checks/lab/goldens.ts';
 import { PACKAGE_ROOT, RUN_VARIABLE, runConfigFromEnvironment } from '#core/config/index.ts';
 import { formatError, LockstepError } from '#core/errors/index.ts';
 import { assertReplicasAlike } from '#checks/replicas/index.ts';
+import { followCore } from '#core/profile/index.ts';
 import { connectReplicas, identityAsLoaded, startTarget } from '#targets/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import type { Endpoints } from '#targets/types.ts';
@@ -22,12 +23,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function startRun(project: TestProject): Promise<() => Promise<void>> {
   const interrupt = new AbortController();
   project.vitest.onCancel(() => interrupt.abort(new LockstepError('interrupted', 'stopped by the user')));
-  const config = await runConfigFromEnvironment(process.env, process.cwd());
-  const tokenizer = loadTokenizer(config.tokenizer);
-  const store = goldenStore({ goldensDir: config.goldens, tokenizer });
+  const asked = await runConfigFromEnvironment(process.env, process.cwd());
+  const tokenizer = loadTokenizer(asked.tokenizer);
+  const store = goldenStore({ goldensDir: asked.goldens, tokenizer });
   const recordings = recordedIdentities(store);
-  const target = await startTarget(config, { signal: interrupt.signal });
+  const target = await startTarget(asked, { signal: interrupt.signal });
   try {
+    const reported = asked.target === 'embedded' ? undefined : target.identity['triton'];
+    const { profile, note } = followCore(asked.profile, reported);
+    const config = { ...asked, profile };
     const others = await connectReplicas(config, { signal: interrupt.signal });
     const alike = await assertReplicasAlike(config, [target, ...others], interrupt.signal);
     const identity = await identityAsLoaded(target, interrupt.signal);
@@ -37,7 +41,7 @@ async function startRun(project: TestProject): Promise<() => Promise<void>> {
         target: config.target,
         endpoints: shownEndpoints(target.endpoints, alike),
         identity,
-        profile: config.profile,
+        profile: note === undefined ? profile : `${profile} (${note})`,
         seed: config.seed,
         faults: config.faults,
         goldens: store.folder.replace(`${PACKAGE_ROOT}/`, ''),

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import type { RunConfig } from '#core/config/index.ts';
 import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import { type CoreProfile, followCore, profileOf } from '#core/profile/index.ts';
 import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { startEmbeddedTarget } from './embedded/index.ts';
 import { connectExternalTarget, readAccess } from './external/index.ts';
@@ -46,8 +47,10 @@ export async function startTarget(config: TargetConfig, options: { readonly sign
     return connectExternalTarget({ endpoints: { ...endpointsOf(config), access: readAccess(config.access) }, signal: options.signal });
   }
   const { checkpoint = TINY_CHECKPOINT, profile, faults, triton } = config;
-  const repository = config.repository === undefined ? modelRepository(checkpoint) : requireRepository(config.repository);
-  if (config.target === 'process') return startProcessTarget(servable(repository), triton, options.signal);
+  const repositoryFor = (core: CoreProfile) =>
+    config.repository === undefined ? modelRepository(checkpoint, core) : requireRepository(config.repository);
+  if (config.target === 'process') return startProcessTarget({ repositoryFor, triton, signal: options.signal });
+  const repository = repositoryFor(config.target === 'docker' ? coreOf(triton) : profileOf(profile).core);
   if (config.target === 'docker') return startDockerTarget(config, repository, options.signal);
   return startEmbeddedTarget({
     server: { ...EMBEDDED_DEFAULTS, profile, faults, checkpoint, repository },
@@ -71,8 +74,17 @@ export async function connectReplicas(
   );
 }
 
+interface ProcessOptions {
+  readonly repositoryFor: (core: CoreProfile) => string;
+  readonly triton: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Of a version; the default release's where there is none. */
+const coreOf = (version: string | undefined): CoreProfile => profileOf(followCore('default', version).profile).core;
+
 /** Real servers do not end with their parent and leave shared memory behind, hence the watchdog. */
-async function startProcessTarget(repository: string, triton: string | undefined, signal: AbortSignal | undefined): Promise<Target> {
+async function startProcessTarget({ repositoryFor, triton, signal }: ProcessOptions): Promise<Target> {
   const { installedTriton, layOutTriton, startTritonServer } = await import('./process/index.ts');
   // Shared-memory names of this runner's servers, and so the command lines of their stubs, begin with this.
   const mark = `lockstep_${process.pid}_`;
@@ -82,11 +94,19 @@ async function startProcessTarget(repository: string, triton: string | undefined
     if (findLiving(mark).length === 0) registration.release();
   };
   try {
-    const layout = triton !== undefined && isAbsolute(triton) ? installedTriton(triton) : await layOutTriton({ version: triton, signal });
     const own = triton !== undefined && isAbsolute(triton);
     // What is laid out from PyPI computes on the CPU.
     const facts = own ? await hostFacts({ signal }) : {};
-    const server = await startTritonServer({ repository, layout, signal });
+    const layout = own ? installedTriton(triton) : await layOutTriton({ version: triton, signal });
+    const start = async (core: CoreProfile) => startTritonServer({ repository: servable(repositoryFor(core)), layout, signal });
+    const expected = coreOf(own ? undefined : triton);
+    let server = await start(expected);
+    // A program says only now what it is, and whether it can serve the repository that newer ones can.
+    const actual = coreOf(server.identity['triton']);
+    if (actual.ensembleNeedsAllOutputs.value !== expected.ensembleNeedsAllOutputs.value) {
+      await server.stop();
+      server = await start(actual);
+    }
     const stop = async () => {
       await server.stop();
       releaseIfGone();

@@ -1,23 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { MODEL_REPOSITORY, PACKAGE_ROOT, TINY_CHECKPOINT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
-import { placeFolder } from '#core/files/index.ts';
+import { placeFolder, writeFileAtomic } from '#core/files/index.ts';
 import { shortHash } from '#core/hash/index.ts';
 import { configsIdentity, modelCodeIdentity } from '#core/identity/index.ts';
+import type { CoreProfile } from '#core/profile/index.ts';
+import { textEnsemble } from './text-ensemble.ts';
 
 /**
- * The model repository with this checkpoint beside it.
+ * The model repository with this checkpoint beside it, in the form that the core can serve.
  *
  * Its configurations name `../../checkpoint/tiny`, seen from a model's folder. For another checkpoint the repository is copied
  * to a place where that path leads to it, so that the configurations stay the same files and a server's identity differs
- * by weights and tokenizer alone. A copy stays in `.cache/models`, named after its content. Errors: `layout-failed`.
+ * by weights and tokenizer alone. For a core whose ensembles need all of their outputs, a copy has an ensemble of text
+ * (text-ensemble.ts). A copy stays in `.cache/models`, named after its content. Errors: `layout-failed`.
  */
-export function modelRepository(checkpoint: string): string {
-  if (checkpoint === TINY_CHECKPOINT) return MODEL_REPOSITORY;
+export function modelRepository(checkpoint: string, { ensembleNeedsAllOutputs }: CoreProfile): string {
+  const textOnly = ensembleNeedsAllOutputs.value;
+  if (checkpoint === TINY_CHECKPOINT && !textOnly) return MODEL_REPOSITORY;
   const cache = join(PACKAGE_ROOT, '.cache', 'models');
-  const name = shortHash([checkpoint, configsIdentity(MODEL_REPOSITORY), modelCodeIdentity(MODEL_REPOSITORY)].join('\n'));
+  const name = shortHash(
+    [checkpoint, configsIdentity(MODEL_REPOSITORY), modelCodeIdentity(MODEL_REPOSITORY), `text only: ${textOnly}`].join('\n'),
+  );
   const folder = join(cache, name);
   const path = join(folder, 'models');
   if (existsSync(path)) return path;
@@ -25,6 +31,10 @@ export function modelRepository(checkpoint: string): string {
   try {
     mkdirSync(join(draft, 'checkpoint'), { recursive: true });
     cpSync(MODEL_REPOSITORY, join(draft, 'models'), { recursive: true });
+    if (textOnly) {
+      const config = join(draft, 'models', 'ensemble', 'config.pbtxt');
+      writeFileAtomic(config, textEnsemble(readFileSync(config, 'utf8')));
+    }
     symlinkSync(checkpoint, join(draft, 'checkpoint', 'tiny'));
     placeFolder(draft, folder, () => (existsSync(path) ? path : undefined));
   } finally {

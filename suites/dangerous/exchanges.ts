@@ -51,7 +51,7 @@ export const EXCHANGES: readonly DangerousExchange[] = [
     thread: 'https://github.com/triton-inference-server/server/issues/7368',
     times: 40,
     async send(lab) {
-      using client = new PlainGrpc(lab.parts.endpoints);
+      using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
       // An error of a model, not of the request; tensorrt_llm_bls says it without the final flag and closes afterwards.
       const model = lab.served(['bls']).length > 0 ? 'tensorrt_llm_bls' : 'ensemble';
       const request = ensemble('', 4, [], {
@@ -69,7 +69,7 @@ export const EXCHANGES: readonly DangerousExchange[] = [
     thread: 'docs/observed.md#crashes',
     times: 2,
     async send(lab) {
-      using client = new PlainGrpc(lab.parts.endpoints);
+      using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
       const cut = { name: 'text_input', datatype: 'BYTES' as const, shape: [1, 1], data: Uint8Array.of(10, 0, 0, 0, 97, 98, 99) };
       const request = ensemble('', 4, [], { inputs: [cut, int32('max_tokens', [1, 1], [4])] });
       const reply = await client.stream([inferMessage(request)], lab.parts.deadlineMs);
@@ -84,7 +84,7 @@ export const EXCHANGES: readonly DangerousExchange[] = [
     thread: 'docs/observed.md#crashes',
     times: 5,
     async send(lab) {
-      using client = new PlainGrpc(lab.parts.endpoints);
+      using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
       const reply = await client.stream([inferMessage({ model: 'nope', inputs: [] })], lab.parts.deadlineMs);
       return reply.code === 'OK' && reply.messages.every((m) => m.error === '') ? 'no error came' : undefined;
     },

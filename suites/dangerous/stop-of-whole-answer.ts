@@ -25,7 +25,7 @@ export const stopOfWholeAnswer: DangerousExchange = {
     await lab.run({ request, route: 'llmapi', mode: 'unary', repeat: i });
     const wholeMs = (nowNs() - beginNs) / 1e6;
 
-    using client = new PlainGrpc(lab.parts.endpoints);
+    using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
     const flag = (name: string) => bool(name, [1], [true]);
     const ask = { model: lab.parts.models.llmapi, id: 'stop-of-whole-answer', parameters: EMPTY_FINAL };
     const text = bytes('text_input', [1], [promptText(request.prompt, lab.tokenizer)]);

@@ -1,5 +1,6 @@
 import type { Lab } from '#checks/lab/lab.ts';
 import { bool, bytes, ensemble, int32, raw } from '../protocol/requests.ts';
+import { instanceText } from '#core/profile/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 import { type Infer, PlainGrpc, type StreamReply, inferMessage } from '../protocol/wire.ts';
 
@@ -81,7 +82,9 @@ function blsRows(lab: Lab, length: number | undefined): BadRequest[] {
     {
       name: 'text that is not UTF-8 through the BLS',
       request: { ...bls('', 4), inputs: [bytes('text_input', [1, 1], [Uint8Array.of(0x61, 0xff)]), int32('max_tokens', [1, 1], [4])] },
-      text: traceback(`${inner}Failed to process the request\\(s\\) for model 'preprocessing_0_0', message: UnicodeDecodeError`),
+      text: traceback(
+        `${inner}Failed to process the request\\(s\\) for ${instanceText(lab.profile.core, 'preprocessing')}, message: UnicodeDecodeError`,
+      ),
       then,
     },
   ];
@@ -108,7 +111,7 @@ async function tooLong(lab: Lab): Promise<number | undefined> {
     const limit = Number(lab.parts.rawParameters[name]);
     if (Number.isInteger(limit) && limit > 0) return limit + 1;
   }
-  using client = new PlainGrpc(lab.parts.endpoints);
+  using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
   for (let length = FIRST_TRY; length <= LONGEST; length *= 2) {
     const reply = await client.stream([inferMessage(raw(idsOf(length), 1))], lab.parts.deadlineMs);
     if (errorsOf(reply).some((e) => OVER_LIMIT.test(e))) return length;

@@ -28,7 +28,7 @@ const badInputs: Claim = {
     const { rows, notes } = await badRequests(lab);
     let flips = 0;
     for (const bad of rows) {
-      using client = new PlainGrpc(lab.parts.endpoints);
+      using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
       const text = refusal(bad, await client.stream([inferMessage(bad.request)], lab.parts.deadlineMs));
       if (text !== undefined) failures.push({ law: 'error-as-documented', code: 'other-reply', text, replay });
       const after = await lab.run({ request: canary, route: bad.then ?? 'raw', mode: lab.mode, repeat: 0 });
@@ -64,7 +64,7 @@ const neighbours: Claim = {
     const good = lab.plan.draw('beside', lab.count(6)).map((p) => requestOf(p, { maxTokens: 150, minTokens: 150 }, '-long'));
     const truths = await inParallel(good, 4, (r) => lab.truth(r));
     const { rows, notes } = await badRequests(lab);
-    using client = new PlainGrpc(lab.parts.endpoints);
+    using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
 
     let running = good.length;
     const answers = good.map(async (request) => {

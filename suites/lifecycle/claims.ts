@@ -49,10 +49,11 @@ const unload: Claim = {
   ordinaryOnly: true,
   async run(lab): Promise<Outcome> {
     if (!lab.parts.decoupled) return notServed(NOT_DECOUPLED);
+    if (lab.served(['ensemble']).length === 0) return notServed(lab.parts.notServed.get('ensemble')!);
     if (!lab.parts.owned) return notServed('this run did not start the target, so it may not unload its models');
     const failures: Failure[] = [];
     const fail = (code: string, text: string) => failures.push({ law: 'repository-control', code, text, replay: replayOf(lab, unload.id) });
-    using client = new PlainGrpc(lab.parts.endpoints);
+    using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
     const canary = inferMessage(ensemble(COUNT, 24, [streaming], { parameters: EMPTY_FINAL }));
     const whole = await client.stream([canary]);
     if (whole.messages.some((m) => m.error !== '') || whole.messages.at(-1)?.final !== true)

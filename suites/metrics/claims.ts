@@ -10,6 +10,7 @@ import { settled } from '#checks/lab/settled.ts';
 import { nowNs } from '#core/clock/index.ts';
 import { sleep } from '#core/deadline/index.ts';
 import { FLAG, countFlag } from '#core/transcript/index.ts';
+import type { CoreProfile } from '#core/profile/index.ts';
 import type { Metrics } from '#wire/protocol/prometheus.ts';
 import { agree } from './statistics-agree.ts';
 
@@ -39,6 +40,20 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   nv_trt_llm_general_metrics: ['general_type', 'model', 'version'],
 };
 
+/** Of releases before: what came later is left out. */
+function familiesOf({
+  failureReasons,
+  pendingRequestsMetric,
+  pinnedMemoryMetrics,
+}: CoreProfile): readonly (readonly [string, readonly string[]])[] {
+  const later = (family: string) =>
+    (family === 'nv_inference_pending_request_count' && !pendingRequestsMetric.value) ||
+    (family.startsWith('nv_pinned_memory_pool_') && !pinnedMemoryMetrics.value);
+  return Object.entries(FAMILIES)
+    .filter(([family]) => !later(family))
+    .map(([family, labels]) => [family, failureReasons.value ? labels : labels.filter((label) => label !== 'reason')]);
+}
+
 const names: Claim = {
   id: 'metrics-families',
   suite: 'metrics',
@@ -50,7 +65,9 @@ const names: Claim = {
     if (metrics === undefined) return notServed('no metrics port');
     const failures: Failure[] = [];
     // The LLM API's model registers none of its own.
-    const families = Object.entries(FAMILIES).filter(([family]) => !family.startsWith('nv_trt_llm_') || !lab.parts.notServed.has('raw'));
+    const families = familiesOf(lab.profile.core).filter(
+      ([family]) => !family.startsWith('nv_trt_llm_') || !lab.parts.notServed.has('raw'),
+    );
     for (const [family, labels] of families) {
       const samples = metrics.families.get(family)?.samples ?? [];
       const other = samples.find((sample) => Object.keys(sample.labels).sort().join() !== labels.join());

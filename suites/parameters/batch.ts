@@ -41,7 +41,9 @@ export const batch: Claim = {
     if (lab.policy.id !== 'exact') return notServed('answers of this target may flip at near ties, so rows are not compared');
     const work = workOf(lab);
     const findings = new Findings(lab, batch.id);
-    for (const route of lab.served(ROUTES)) for (const setting of SETTINGS) await compare(work, route, setting, findings);
+    const routes = lab.served(ROUTES).filter((route) => lab.missingOutput(route, ['batch_index']) === undefined);
+    if (routes.length < lab.served(ROUTES).length) findings.note('the ensemble has no batch_index, by which rows are told apart');
+    for (const route of routes) for (const setting of SETTINGS) await compare(work, route, setting, findings);
     return findings.outcome('rows');
   },
 };

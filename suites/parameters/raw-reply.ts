@@ -34,7 +34,7 @@ export const LACKING =
 export type AskRaw = (ids: readonly number[], maxTokens: number, more: readonly Tensor[]) => Promise<RawAnswer>;
 
 export async function withRaw<T>(lab: Lab, work: (ask: AskRaw) => Promise<T>): Promise<T> {
-  using client = new PlainGrpc(lab.parts.endpoints);
+  using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
   return await work((ids, maxTokens, more) => ask(lab, client, ids, maxTokens, more));
 }
 

@@ -16,6 +16,7 @@ import {
   surfaceOf,
   spells,
 } from '#checks/surface/index.ts';
+import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 import type { Findings } from './findings.ts';
 import { runDraws } from './run-draws.ts';
@@ -46,6 +47,8 @@ export async function runProbe(work: Work, probe: Probe, route: RouteId, finding
 async function pair(work: Work, probe: PairProbe, route: RouteId, findings: Findings): Promise<void> {
   if (!spells(surfaceOf(route, work.profile), probe.words, work.profile.models) || probe.when?.(work.profile) === false) return;
   if (probe.severalResponses && !work.lab.parts.decoupled) return findings.note(`${probe.id} needs the decoupled policy`);
+  const lacks = work.lab.missingOutput(route, probe.outputs ?? []);
+  if (lacks !== undefined) return findings.note(`${probe.id} cannot be seen on ${route}: the ensemble has no output ${lacks}`);
   const most = route === 'raw' || probe.oneIsEnough ? (probe.subjects ?? 1) : 1;
   const subjects = await work.subjects.pick(route, most, probe.id, (s) => probe.asks(s, work) !== undefined);
   if (subjects.length === 0) findings.vacuous(LAW, probe.id, route, NOBODY);
@@ -98,7 +101,7 @@ async function inert(work: Work, probe: InertProbe, route: RouteId, findings: Fi
 
 async function refusals(work: Work, probe: RefusalProbe, route: RouteId, findings: Findings): Promise<void> {
   for (const extra of probe.inputs[surfaceOf(route, work.profile)] ?? []) {
-    if (!carries(route, extra)) continue;
+    if (!carries(route, extra, work.profile)) continue;
     const [subject] = await work.subjects.pick(route, 1, 'answered', (s) => s.greedy.length > 0);
     if (subject === undefined) return findings.vacuous(LAW, probe.id, route, NOBODY);
     const { refusal } = await askExtra(work, route, subject, { maxTokens: 2 }, extra);
@@ -149,7 +152,8 @@ function differ(a: Reply, b: Reply): boolean {
   return said(a) !== said(b);
 }
 
-/** JSON has no half-precision numbers. */
-function carries(route: RouteId, { value }: Extra): boolean {
-  return route !== 'generate' || 'json' in value || value.datatype !== 'FP16';
+/** JSON has no half-precision numbers, and a flat list fits more than one dimension of a row only in some releases. */
+function carries(route: RouteId, { value }: Extra, { core }: ReleaseProfile): boolean {
+  if (route !== 'generate' || 'json' in value) return true;
+  return value.datatype !== 'FP16' && (value.shape.length <= 2 || core.generateFlatArrayFitsBatch.value);
 }

@@ -1,6 +1,7 @@
 /** What clients see of `tensorrt_llm_bls`: literals observed on running servers (docs/observed.md#bls), by name. */
 import { type Tensor, decodeBytesElements } from '#wire/protocol/tensors.ts';
 import { type RpcCase, type StreamCase } from './grpc-tables.ts';
+import { thrown } from './for-release.ts';
 import type { HttpCase } from './http-tables.ts';
 import { type Dialect, onBoth } from './dialects.ts';
 import { EMPTY_FINAL, bool, bytes, ensemble, int32, streaming } from './requests.ts';
@@ -42,7 +43,7 @@ export const BLS_STREAMS: readonly StreamCase[] = [
     { name: 'accumulated, at EOS: the last text twice', requests: [bls(d.count, 60, [streaming], { model: ACCUMULATE })], messages: (ms: any[]) => ms.length > 3 && texts(ms.at(-2))[0] === d.counted && texts(ms.at(-3))[0] === d.counted },
     { name: 'no token at all: a traceback that is not the end, then the flag alone', requests: [bls('x', 0)], messages: [{ error: NO_TOKENS, final: false, version: '' }, FLAG_ALONE] },
     { ...UNMISSED, name: 'no max_tokens, other inputs present: the same', requests: [{ model: BLS, inputs: [bytes('text_input', [1, 1], ['x']), streaming], parameters: EMPTY_FINAL }], messages: [{ error: NO_TOKENS, final: false }, FLAG_ALONE] },
-    { name: 'an error of preprocessing is at the end of a traceback', requests: [bls('x', 1, BIAS)], messages: [{ error: OF_PREPROCESSING, final: false }, FLAG_ALONE] },
+    thrown(OF_PREPROCESSING, (text): StreamCase => ({ name: 'an error of preprocessing is at the end of a traceback', requests: [bls('x', 1, BIAS)], messages: [{ error: text, final: false }, FLAG_ALONE] })),
     { ...WITH_COUNTS, name: 'text_input alone is refused by count', requests: [{ model: BLS, inputs: [bytes('text_input', [1, 1], ['x'])] }], messages: [{ error: /expected number of inputs between 2 and 42 but got 1 inputs for model 'tensorrt_llm_bls'/, final: undefined }] },
     { name: 'there is no stop', requests: [bls('x', 1, [bool('stop', [1, 1], [true])])], messages: [{ error: "unexpected inference input 'stop' for model 'tensorrt_llm_bls'", final: undefined }] },
   ]),

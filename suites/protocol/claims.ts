@@ -25,7 +25,7 @@ import { unaryCancel } from './unary-cancel.ts';
 import { PlainGrpc, http, inferMessage, openAiOf, type HttpWhere } from './wire.ts';
 
 async function rpc(c: RpcCase, lab: Lab): Promise<string | undefined> {
-  using client = new PlainGrpc(lab.parts.endpoints);
+  using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
   const reply = await client.call(c.rpc, c.request);
   if (reply.code !== c.code) return `expected status ${c.code}, got ${reply.code} ${reply.details}`;
   if (c.details !== undefined && !matches(reply.details, c.details))
@@ -35,7 +35,7 @@ async function rpc(c: RpcCase, lab: Lab): Promise<string | undefined> {
 }
 
 async function tensors(c: TensorCase, lab: Lab): Promise<string | undefined> {
-  using client = new PlainGrpc(lab.parts.endpoints);
+  using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
   const reply = await client.call('ModelInfer', inferMessage(c.request));
   if (reply.code !== 'OK') return `expected an answer, got ${reply.code} ${reply.details}`;
   for (const [name, [datatype, shape, values]] of Object.entries(c.outputs)) {
@@ -57,7 +57,7 @@ async function tensors(c: TensorCase, lab: Lab): Promise<string | undefined> {
 }
 
 async function stream(c: StreamCase, lab: Lab): Promise<string | undefined> {
-  using client = new PlainGrpc(lab.parts.endpoints);
+  using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
   const reply = await client.stream(c.requests.map(inferMessage));
   if (reply.code !== (c.code ?? 'OK')) return `expected the stream to end with ${c.code ?? 'OK'}, got ${reply.code} ${reply.details}`;
   return matches(reply.messages, c.messages)
@@ -109,8 +109,15 @@ function marked(row: HttpCase): HttpCase {
 /** The tables were observed on decoupled repositories. */
 const needsStreams = (lab: Lab): string | undefined => (lab.parts.decoupled ? undefined : NOT_DECOUPLED);
 /** Most rows ask the engine, the ensemble or one of its steps: nothing is left of a table without them. */
-const needsModels = (lab: Lab): string | undefined => lab.parts.notServed.get('raw') ?? lab.parts.notServed.get('ensemble');
+const needsModels = (lab: Lab): string | undefined =>
+  lab.parts.notServed.get('raw') ??
+  // An ensemble that there is and that never runs is still refused, described and counted; the rows know.
+  (lab.profile.core.ensembleRunsWithoutOptionalInputs.value ? lab.parts.notServed.get('ensemble') : undefined);
+const noGenerate = (lab: Lab): string | undefined => (lab.profile.core.generate.value ? undefined : lab.parts.notServed.get('generate'));
 const needsStock = (lab: Lab): string | undefined => needsModels(lab) ?? needsStreams(lab);
+
+const needsGenerate = (lab: Lab): string | undefined =>
+  lab.profile.core.generate.value ? needsStock(lab) : lab.parts.notServed.get('generate');
 
 /** Both models with a BLS in them are asked, each by its name. */
 const noBls = (lab: Lab): string | undefined => lab.parts.notServed.get('bls') ?? lab.parts.notServed.get('bls-accumulate');
@@ -162,7 +169,7 @@ export const CLAIMS: readonly Claim[] = [
     check: stream,
   }),
   tableClaim({
-    unless: (lab) => needsStreams(lab) ?? noBls(lab),
+    unless: (lab) => needsStreams(lab) ?? noBls(lab) ?? noGenerate(lab),
     id: 'http-bls',
     statement: 'tensorrt_llm_bls answers generate and generate_stream as it was seen to.',
     cases: BLS_HTTP,
@@ -190,14 +197,14 @@ export const CLAIMS: readonly Claim[] = [
     check: (c, lab) => exchange(c, lab),
   }),
   tableClaim({
-    unless: needsStock,
+    unless: needsGenerate,
     id: 'http-generate',
     statement: 'generate maps keys to tensors, and refuses, as a real front end does.',
     cases: GENERATES,
     check: (c, lab) => exchange(c, lab),
   }),
   tableClaim({
-    unless: needsStock,
+    unless: needsGenerate,
     id: 'http-generate-stream',
     statement: 'generate_stream frames its events as a real front end does.',
     cases: SSE_STREAMS,

@@ -43,7 +43,7 @@ export const EXCHANGES: readonly StreamCase[] = [
   ]),
   { name: 'metrics are text, whatever their declared types', requests: [ask('a', [param('max_tokens', 2), alone, flag('sampling_param_return_perf_metrics')])],
     messages: (ms: any[]) => ms.length === 1 && Object.keys(spelt(ms[0])).slice(1).join() === METRICS.join() && Object.values(spelt(ms[0])).slice(1).every((text) => /^BYTES 1 \d+(\.\d+)?$/.test(text)) },
-  { name: 'outputs that were listed, and no others', requests: [ask('a', [alone, param('max_tokens', 1), flag('return_finish_reason')], { outputs: ['finish_reason'] })], messages: (ms: any[]) => ms.length === 1 && Object.keys(spelt(ms[0])).join() === 'finish_reason' },
+  { name: 'outputs that were listed, and no others', requests: [ask('a', [alone, param('max_tokens', 1), flag('return_finish_reason')], { outputs: ['finish_reason'] })], messages: (ms: any[]) => ms.length === 1 && Object.keys(spelt(ms[0])).join() === 'finish_reason', until: { '2.46': { messages: (ms: any[]) => ms.length === 1 && Object.keys(spelt(ms[0])).join() === 'text_output,finish_reason' } } },
   ...onBoth<StreamCase>((d) => [
     { name: 'of several texts the first is answered', requests: [{ ...ask(d.count), inputs: [bytes('text_input', [2], [d.count, 'y']), alone] }], messages: whole({ text_output: said(d.counted) }) },
     { name: 'an empty list of stop strings is none', requests: [ask(d.count, [alone, bytes('sampling_param_stop', [0], [])])], messages: whole({ text_output: said(d.counted) }) },

@@ -7,6 +7,7 @@ import { LockstepError } from '#core/errors/index.ts';
 import type { ReleaseProfile } from '#core/profile/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
+import { type Until, forRelease } from './for-release.ts';
 
 export interface TableClaim<C> {
   readonly id: string;
@@ -45,8 +46,11 @@ export const CHUNKED: Pick<TableRow, 'holds'> = { holds: ({ models }) => !models
 /** What becomes of a request that lacks a required input which the core did not miss. */
 export const UNMISSED: Pick<TableRow, 'holds'> = { holds: ({ core }) => !core.missingRequiredInputDetected.value };
 
+/** What needs an ensemble that runs although optional inputs were not sent. */
+export const RUNS: Pick<TableRow, 'holds'> = { holds: ({ core }) => core.ensembleRunsWithoutOptionalInputs.value };
+
 /** A claim whose cases are the rows of a table of observed literals; after each row the server must still be alive. */
-export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
+export function tableClaim<C extends TableRow & { readonly until?: Until<C> }>(t: TableClaim<C>): Claim {
   return {
     id: t.id,
     suite: 'protocol',
@@ -58,7 +62,10 @@ export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
       if (reason !== undefined) return notServed(reason);
       const tiny = serves(lab, TINY_CHECKPOINT);
       const spm = serves(lab, SPM_CHECKPOINT);
-      const own = t.cases.filter((c) => (tiny || spm || c.stock !== true) && (tiny || c.tiny !== true) && (spm || c.spm !== true));
+      const asked = t.cases.map((c) => forRelease(c, lab.profile.core.id));
+      const reasons = new Set(asked.flatMap(({ leftOut }) => leftOut ?? []));
+      const cases = asked.filter(({ leftOut }) => leftOut === undefined).map(({ row }) => row);
+      const own = cases.filter((c) => (tiny || spm || c.stock !== true) && (tiny || c.tiny !== true) && (spm || c.spm !== true));
       const rows = own.filter(
         (c) => (lab.parts.owned || c.changes !== true) && (lab.parts.decoupled || c.streams !== true) && (c.holds?.(lab.profile) ?? true),
       );
@@ -67,6 +74,7 @@ export function tableClaim<C extends TableRow>(t: TableClaim<C>): Claim {
       const notes = [
         ...(left === 0 ? [] : [`${left} left out, they need the tiny checkpoint and its repository`]),
         ...(others === 0 ? [] : [`${others} about releases that answer otherwise`]),
+        ...[...reasons].map((reason) => `${asked.filter(({ leftOut }) => leftOut === reason).length} not asked: ${reason}`),
       ];
       if (rows.length === 0) return notServed('every exchange of this table needs the tiny checkpoint');
       const failures: Failure[] = [];

@@ -21,7 +21,7 @@ interface Leaving {
 const PROMPT = [0, 4, 508, 270, 439, 19, 5];
 
 async function infer(lab: Lab, model: string, tokens: number, signal: AbortSignal): Promise<string> {
-  using client = new PlainGrpc(lab.parts.endpoints);
+  using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
   const request =
     model === 'tensorrt_llm' ? raw(PROMPT, tokens) : { ...ensemble(COUNT, tokens, [int32('min_tokens', [1, 1], [tokens])]), model };
   return (await client.call('ModelInfer', inferMessage(request), lab.parts.deadlineMs, signal)).code;

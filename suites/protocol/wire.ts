@@ -54,6 +54,9 @@ export interface StreamReply {
   readonly details: string;
 }
 
+/** How long the end of a stream may take after the last message, where ends get lost. */
+const LOST_END_MS = 1000;
+
 /** The addresses of a target and how one gets in. */
 export type Where = Lab['parts']['endpoints'];
 /** Of an HTTP port, whichever of a target's it is. */
@@ -64,7 +67,11 @@ export class PlainGrpc implements Disposable {
 
   readonly #headers: Readonly<Record<string, string>>;
 
-  constructor({ grpc, access }: Where) {
+  readonly #onLostEnd: (() => void) | undefined;
+
+  /** `onLostEnd`: a release may not end a stream that is over; told of each, and the stream counts as ended. */
+  constructor({ grpc, access }: Where, onLostEnd?: () => void) {
+    this.#onLostEnd = onLostEnd;
     if (grpc === '') throw portNotServed('gRPC');
     this.#headers = access?.headers ?? {};
     const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
@@ -109,12 +116,26 @@ export class PlainGrpc implements Disposable {
     const begun = Promise.withResolvers<void>();
     const reply = Promise.withResolvers<StreamReply>();
     const messages: StreamMessage[] = [];
-    call.on('data', (m) => {
-      messages.push(flatten(m));
+    let unfinished = requests.length;
+    let endTimer: NodeJS.Timeout | undefined;
+    const endLost = (): void => {
+      this.#onLostEnd?.();
+      reply.resolve({ messages, code: 'OK', details: '' });
       begun.resolve();
+      call.cancel();
+    };
+    call.on('data', (m) => {
+      const message = flatten(m);
+      messages.push(message);
+      begun.resolve();
+      if (message.final === true || (message.error !== '' && message.final === undefined)) unfinished--;
+      if (unfinished <= 0 && this.#onLostEnd !== undefined) endTimer ??= setTimeout(endLost, LOST_END_MS);
     });
     call.on('error', () => {});
     call.on('status', (s) => {
+      clearTimeout(endTimer);
+      // What came is held to what was expected; only the end is not.
+      if (s.code === status.DEADLINE_EXCEEDED && this.#onLostEnd !== undefined) return endLost();
       reply.resolve({ messages, code: status[s.code] as string, details: s.details });
       begun.resolve();
     });

@@ -4,6 +4,7 @@ import { lacking, structural } from '#checks/lab/outcome.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 import { PACKAGE_ROOT, type RunConfig, TINY_CHECKPOINT, defaultSettings, toRunConfig } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import { profileOf } from '#core/profile/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { CLAIMS as agreement } from '../agreement/claims.ts';
 import { CLAIMS as dangerous } from '../dangerous/claims.ts';
@@ -90,7 +91,11 @@ export async function runSuite(
   change: Partial<RunConfig> & Partial<Pick<EmbeddedOptions, 'repository'>>,
   { signal, claims = ORDINARY_CLAIMS, enough = () => false }: SuiteOptions,
 ): Promise<SuiteRun> {
-  const { checkpoint = TINY_CHECKPOINT, repository = modelRepository(checkpoint), ...settings } = change;
+  const {
+    checkpoint = TINY_CHECKPOINT,
+    repository = modelRepository(checkpoint, profileOf(change.profile ?? 'default').core),
+    ...settings
+  } = change;
   const config: RunConfig = { ...toRunConfig({ ...defaultSettings(), checkpoint }, PACKAGE_ROOT), ...settings };
   await using server = await startServer({ profile: config.profile, faults: config.faults, checkpoint, repository });
   await using made = await makeLab({

@@ -19,7 +19,7 @@ export const interleaved: Claim = {
     const fail = (law: string, code: string, text: string) => failures.push({ law, code, text, replay: replayOf(lab, 'interleaved') });
     const requests = lab.plan.draw('interleaved', lab.count(8, 4)).map((p) => requestOf(p, { maxTokens: 12 }));
     const truths = await Promise.all(requests.map((r) => lab.truth(r)));
-    using client = new PlainGrpc(lab.parts.endpoints);
+    using client = new PlainGrpc(lab.parts.endpoints, lab.parts.onLostEnd);
     const eos = [
       int32('end_id', [1, 1], [lab.tokenizer.eosId ?? -1]),
       int32('pad_id', [1, 1], [lab.tokenizer.padId ?? lab.tokenizer.eosId ?? 0]),

@@ -1,5 +1,6 @@
 import { failsUnder } from '#checks/compare/index.ts';
 import { type Answer, type Law, type LawContext, type Violation, judge, servesCounts } from '#checks/laws/index.ts';
+import type { RouteId } from '#core/request/index.ts';
 import type { Failure } from './result.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Outcome } from './claim.ts';
@@ -34,6 +35,9 @@ const NEED_MARGINS: readonly string[] = ['greedy-is-argmax'];
 /** Laws that speak about counts of tokens, which not every release serves. */
 const NEED_COUNTS: readonly string[] = ['prompt-ids', 'count-limit', 'min-tokens'];
 
+/** Laws that speak about log-probabilities, which an ensemble may have no output for. */
+const NEED_LOG_PROBS: readonly string[] = ['log-probs-real'];
+
 /** Most failures of one claim look alike: the first few are enough for a reader, the rest are counted. */
 const SHOWN = 5;
 
@@ -59,11 +63,17 @@ export function judged(
     failureOf(lab, claimId, transcript, violation, byTranscript.get(transcript)?.truth),
   );
   const notes: string[] = [];
-  const uncounted = !cases.some(({ transcript }) => servesCounts(transcript.case.route, lab.profile));
+  const serves = (route: RouteId, output: string) => lab.missingOutput(route, [output]) === undefined;
+  const uncounted = !cases.some(
+    ({ transcript: { case: c } }) => servesCounts(c.route, lab.profile) && serves(c.route, 'num_output_tokens'),
+  );
+  const withoutLogProbs = !cases.some(({ transcript }) => serves(transcript.case.route, 'output_log_probs'));
   for (const law of laws) {
     if (verdict.exercised.get(law.id) !== 0) continue;
     if (uncounted && NEED_COUNTS.includes(law.id))
       notes.push(`this release serves no counts of tokens, so nothing is known about ${law.id}`);
+    else if (withoutLogProbs && NEED_LOG_PROBS.includes(law.id))
+      notes.push(`the ensemble has no output of log-probabilities, so nothing is known about ${law.id}`);
     else if (lab.withoutMargins && NEED_MARGINS.includes(law.id)) notes.push(`margins not served, so nothing is known about ${law.id}`);
     else if (lab.parts.accepted !== undefined) notes.push(`no golden of this checkpoint shows ${law.id}`);
     else if (lab.parts.only === undefined)

@@ -54,6 +54,8 @@ export interface LabParts {
   readonly models: RouteContext['models'];
   /** False: the repository has no decoupled transaction policy, so nothing streams and every answer comes whole. */
   readonly decoupled: boolean;
+  /** What the ensemble's configuration lists as outputs; empty where there is no such model. */
+  readonly ensembleOutputs: ReadonlySet<string>;
   /** Parameters of the raw model's configuration, as they stand there; empty where there is no such model. */
   readonly rawParameters: Readonly<Record<string, string>>;
   /** True for targets that this run started and may disturb (load, unload, restart). */
@@ -65,6 +67,10 @@ export interface LabParts {
   readonly health: () => Promise<Health>;
   readonly deadlineMs: number;
   readonly identity: Readonly<Record<string, string>>;
+  /** Streams that were over and did not end, where the release does that; undefined: every end is waited for. */
+  readonly lostEnds: { count: number } | undefined;
+  /** Counts one more of them; what opens streams of its own passes it on. */
+  readonly onLostEnd: (() => void) | undefined;
   /** Request id that this run is narrowed to, if it is: then not every law finds a case, and that is no failure. */
   readonly only: string | undefined;
   /** How a claim of this run is repeated, but for its id. */
@@ -139,6 +145,13 @@ export class Lab {
   wants(request: Request): boolean {
     const { only } = this.parts;
     return only === undefined || request.id === only || only.startsWith(`${request.id}-`);
+  }
+
+  /** The first of these outputs that answers on a route cannot have: an ensemble may serve less than its engine. */
+  missingOutput(route: RouteId, names: readonly string[]): string | undefined {
+    const { ensembleOutputs } = this.parts;
+    if ((route !== 'ensemble' && route !== 'generate') || ensembleOutputs.size === 0) return undefined;
+    return names.find((name) => !ensembleOutputs.has(name));
   }
 
   served<R extends RouteId>(routes: readonly R[]): R[] {

@@ -32,7 +32,9 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
   const { config, endpoints } = options;
   const profile = profileOf(config.profile);
   const tokenizer = loadTokenizer(config.tokenizer);
-  const clients = connect(endpoints);
+  const lostEnds = profile.core.streamsEnd.value ? undefined : { count: 0 };
+  const onLostEnd = lostEnds && (() => void lostEnds.count++);
+  const clients = connect(endpoints, { onLostEnd });
   const frontEndOnly = endpoints.grpc === '';
   const goldens = goldenStore({ goldensDir: config.goldens, tokenizer });
   const accepted = frontEndOnly && goldens.list().includes(GREEDY) ? acceptedAnswers(goldens.load(GREEDY).values(), tokenizer) : undefined;
@@ -58,6 +60,8 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
     health: options.health,
     deadlineMs: options.deadlineMs ?? CASE_DEADLINE_MS,
     identity: options.identity,
+    lostEnds,
+    onLostEnd,
     replayBase: replayCommand(config),
   });
   return { lab, [Symbol.asyncDispose]: () => clients[Symbol.asyncDispose]() };

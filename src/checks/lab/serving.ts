@@ -12,6 +12,7 @@ export interface Serving {
   readonly notServed: ReadonlyMap<RouteId, string>;
   readonly models: RouteContext['models'];
   readonly decoupled: boolean;
+  readonly ensembleOutputs: ReadonlySet<string>;
   readonly rawParameters: Readonly<Record<string, string>>;
 }
 
@@ -28,6 +29,12 @@ export async function servingOf(clients: Clients, endpoints: ClientEndpoints, pr
   ] as const) {
     if (!(await clients.grpc.modelReady(model, '', OPTIONS))) notServed.set(route, `the target has no model ${model}`);
   }
+  const { core } = profile;
+  if (!core.ensembleRunsWithoutOptionalInputs.value) {
+    const silent = `ensembles of Triton ${core.id} run no step whose optional inputs were not sent`;
+    for (const route of ['ensemble', 'generate'] as const) notServed.set(route, silent);
+  }
+  if (!core.generate.value) notServed.set('generate', `Triton ${core.id} has no generate`);
   const ownBls = await blsModels(clients);
   if (ownBls.bls === undefined) notServed.set('bls', 'the target has no tensorrt_llm_bls without accumulate_tokens');
   if (ownBls.blsAccumulate === undefined) notServed.set('bls-accumulate', 'the target has no tensorrt_llm_bls with accumulate_tokens');
@@ -39,8 +46,10 @@ export async function servingOf(clients: Clients, endpoints: ClientEndpoints, pr
   const raw = notServed.has('raw') ? undefined : await clients.grpc.modelConfig('tensorrt_llm', '', OPTIONS);
   // Where the LLM API's model is all there is, it says whether anything streams.
   const engine = raw ?? (ownLlmapi === undefined ? undefined : await clients.grpc.modelConfig(ownLlmapi, '', OPTIONS));
+  const ensemble = notServed.has('ensemble') ? undefined : await clients.grpc.modelConfig('ensemble', '', OPTIONS);
   return {
     notServed,
+    ensembleOutputs: new Set((ensemble?.output ?? []).map((output) => output.name)),
     models: { ...STOCK_MODELS, ...ownBls, ...(ownLlmapi === undefined ? {} : { llmapi: ownLlmapi }) },
     decoupled: engine?.model_transaction_policy?.decoupled === true,
     rawParameters: Object.fromEntries(Object.entries(raw?.parameters ?? {}).map(([key, value]) => [key, value.string_value])),
@@ -68,7 +77,13 @@ export async function frontEndServing(
       );
   }
   const [model] = (await clients.openai?.models(OPTIONS)) ?? [];
-  return { notServed, models: { ...STOCK_MODELS, openai: model?.id ?? STOCK_MODELS.openai }, decoupled: true, rawParameters: {} };
+  return {
+    notServed,
+    models: { ...STOCK_MODELS, openai: model?.id ?? STOCK_MODELS.openai },
+    decoupled: true,
+    ensembleOutputs: new Set(),
+    rawParameters: {},
+  };
 }
 
 /** Whether the beginning of a prompt stays as it is shows on any conversation. */

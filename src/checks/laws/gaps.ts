@@ -19,7 +19,7 @@ import {
   textsAlone,
   TORCH_ROUTES,
 } from './observed.ts';
-import { BEFORE_COUNTS, BEFORE_ECHO, EVERY_FRONT_END, EVERY_MODELS } from './release-lists.ts';
+import { BEFORE_COUNTS, BEFORE_ECHO, EVERY_CORE, EVERY_FRONT_END, EVERY_MODELS } from './release-lists.ts';
 import { returnsPrompt } from './returns-prompt.ts';
 import { stopWords } from './stop-words.ts';
 import { textIsTrueDecode } from './text-is-true-decode.ts';
@@ -144,7 +144,7 @@ export const GAPS: readonly Gap[] = [
     routes: ['generate'],
     mode: 'unary',
     axis: 'core',
-    releases: ['2.51'],
+    releases: EVERY_CORE,
     deviation: 'The connection is looked at when the whole answer is to be written; until then the engine runs, to its natural end.',
     thread: 'triton-inference-server/server#7077',
     listed: (profile) => !profile.core.httpCloseSeenWhileSilent.value,
@@ -157,10 +157,23 @@ export const GAPS: readonly Gap[] = [
     routes: ['ensemble', 'generate'],
     mode: 'both',
     axis: 'core',
-    releases: ['2.51'],
+    releases: EVERY_CORE,
     deviation: 'The cancel reaches only steps that are scheduled later; the running engine goes on to its natural end.',
     thread: 'triton-inference-server/server#7077',
     listed: (profile) => !profile.core.ensembleCancelReachesRunningStep.value,
+    shows: isCancelled,
+    explains: (_t, violation) => violation.code === ENGINE_RAN_ON,
+  },
+  {
+    id: 'cancel-unknown-to-models',
+    law: 'cancel-frees',
+    routes: ['raw', 'bls', 'bls-accumulate', 'llmapi'],
+    mode: 'both',
+    axis: 'core',
+    releases: ['2.36'],
+    deviation: 'A model has no way to ask whether its client has gone; the engine goes on to its natural end.',
+    thread: 'docs/observed.md#triton-by-release',
+    listed: (profile) => !profile.core.cancelReachesModels.value,
     shows: isCancelled,
     explains: (_t, violation) => violation.code === ENGINE_RAN_ON,
   },

@@ -41,6 +41,8 @@ export interface PairProbe extends ProbeBase {
   readonly subjects?: number;
   /** One prompt of `subjects` that shows the effect is enough, on every route: nobody can say beforehand which one does. */
   readonly oneIsEnough?: true;
+  /** Outputs beside the text in which the effect is seen. */
+  readonly outputs?: readonly string[];
   /** Several responses per request: only a decoupled repository gives them. */
   readonly severalResponses?: true;
   /** Whether the release has the parameter; absent: every release has. */

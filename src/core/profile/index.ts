@@ -1,3 +1,6 @@
+export { compareReleases } from './compare-releases.ts';
+export { instanceText } from './instance-text.ts';
+export { followCore } from './follow-core.ts';
 export * from './profile.ts';
 export { misfit, unknownInputs } from './front-end-fit.ts';
 export { IDEAL_PROFILE, profileIncludes, profileOf } from './profile-of.ts';

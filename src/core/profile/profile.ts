@@ -22,6 +22,59 @@ export interface CoreProfile {
   readonly missingRequiredInputDetected: Fact<boolean>;
   /** False: a closed HTTP generate(_stream) connection is seen only when the model sends its next response. */
   readonly httpCloseSeenWhileSilent: Fact<boolean>;
+  /** True: an ensemble's response waits until every output that was asked for is there, and never comes when one does not. */
+  readonly ensembleNeedsAllOutputs: Fact<boolean>;
+  /** False: a step that maps an optional input of the client's beside tensors of other steps runs only if the client sent it. */
+  readonly ensembleRunsWithoutOptionalInputs: Fact<boolean>;
+  /** False: a decoupled model's responses carry every output that it makes, whichever were asked for. */
+  readonly decoupledOutputsFiltered: Fact<boolean>;
+  /** False: generate answers an error where an output has no elements. */
+  readonly generateWritesEmptyOutputs: Fact<boolean>;
+  /** False: now and then a gRPC stream is not ended although every request on it has had its final message. */
+  readonly streamsEnd: Fact<boolean>;
+  /** True: an ensemble counts the failure of a step as the step's and once more as its own. */
+  readonly stepFailuresCountTwice: Fact<boolean>;
+  /** False: a request that failed in the model is no execution to the statistics. */
+  readonly failuresExecute: Fact<boolean>;
+  /** Whether HTTP has generate and generate_stream. */
+  readonly generate: Fact<boolean>;
+  /** False: models have no way to learn that their client has gone. */
+  readonly cancelReachesModels: Fact<boolean>;
+  /** False: whatever the core's code of an error is, its HTTP status is 400. */
+  readonly httpStatusByCode: Fact<boolean>;
+  /** What an unknown route, a wrong method and a model that is not ready are answered with. */
+  readonly httpRouteErrors: Fact<'json' | 'empty'>;
+  readonly unknownCodingStatus: Fact<400 | 415 | 501>;
+  /** Content type of errors that HTTP infer gives before and after the model ran. */
+  readonly inferErrorType: Fact<'application/json' | 'text/plain'>;
+  readonly eventStreamType: Fact<string>;
+  /** How a text about an exception in a Python model `m` names where it was. */
+  readonly instanceInErrors: Fact<'model instance m_0' | 'model instance m_0_0' | 'model m_0_0'>;
+  readonly dtypeTextNamesInput: Fact<boolean>;
+  readonly reservedTextEndsInSpace: Fact<boolean>;
+  /** Whether the text about too few inputs says which there are and which are missing. */
+  readonly missingInputsNamed: Fact<boolean>;
+  /** False: raw bytes of any length reach the model as a tensor of the shape that was named. */
+  readonly byteSizesChecked: Fact<boolean>;
+  /** What becomes of a BYTES tensor whose lengths run past its end. */
+  readonly brokenStrings: Fact<'reach-models' | 'kill-stub' | 'refused'>;
+  readonly stringCountNamesModel: Fact<boolean>;
+  /** False: an offset or size outside a shared-memory region is accepted. */
+  readonly sharedMemoryRangeChecked: Fact<boolean>;
+  /** Whether trace settings have a trace_mode. */
+  readonly traceMode: Fact<boolean>;
+  readonly logFileMovable: Fact<boolean>;
+  /** Fields of a configuration that were added after 2.36. */
+  readonly configFields: Fact<readonly string[]>;
+  /** Whether statistics have response_stats. */
+  readonly responseStatistics: Fact<boolean>;
+  readonly generateEchoesId: Fact<boolean>;
+  /** Whether generate takes a flat array for a batching model whose input has one dimension. */
+  readonly generateFlatArrayFitsBatch: Fact<boolean>;
+  readonly pendingRequestsMetric: Fact<boolean>;
+  readonly pinnedMemoryMetrics: Fact<boolean>;
+  /** Whether nv_inference_request_failure has a reason. */
+  readonly failureReasons: Fact<boolean>;
 }
 
 /** What the stock model repository of a TensorRT-LLM release calls things, and what its models do where a setting is left out. */

@@ -1,21 +1,13 @@
 import { observed, read, wished } from './facts.ts';
 import { OPENAI_R25_12, OPENAI_RELEASES } from './openai-releases.ts';
+import { CORE_2_51, CORE_RELEASES } from './core-releases.ts';
 import type { CoreProfile, ModelsProfile, OpenAiProfile, ReleaseProfile, TorchPath } from './profile.ts';
 import { REPOSITORY_0_19, REPOSITORY_1_X } from './repository-releases.ts';
 import { TRTLLM_SERVE_RELEASES } from './trtllm-serve-releases.ts';
 
-const REAL_CORE = 'docs/observed.md#triton-2-51';
 const MODELS = 'docs/observed.md#model-repository-1-x';
 const TORCH = 'docs/observed.md#torch-path';
 const BLS = 'docs/observed.md#bls';
-
-export const CORE_2_51: CoreProfile = {
-  id: '2.51',
-  serverVersion: observed('2.51.0', REAL_CORE),
-  ensembleCancelReachesRunningStep: observed(false, REAL_CORE),
-  missingRequiredInputDetected: observed(false, REAL_CORE),
-  httpCloseSeenWhileSilent: observed(false, REAL_CORE),
-};
 
 /** Of autumn 2025, whose result and detokenisation classes ran on a stand-in engine; the samplers themselves were read. */
 const TORCH_PATH = {
@@ -74,7 +66,11 @@ export const RELEASES: {
   readonly core: readonly CoreProfile[];
   readonly models: readonly ModelsProfile[];
   readonly openai: readonly OpenAiProfile[];
-} = { core: [CORE_2_51], models: [MODELS_0_19, MODELS_1_X, ...MODELS_BY_SAMPLER], openai: [...OPENAI_RELEASES, ...TRTLLM_SERVE_RELEASES] };
+} = {
+  core: CORE_RELEASES,
+  models: [MODELS_0_19, MODELS_1_X, ...MODELS_BY_SAMPLER],
+  openai: [...OPENAI_RELEASES, ...TRTLLM_SERVE_RELEASES],
+};
 
 export const DEFAULT_PROFILE: ReleaseProfile = { id: 'default', core: CORE_2_51, models: MODELS_1_X, openai: OPENAI_R25_12 };
 
@@ -86,6 +82,8 @@ export function idealOf({ core, models, openai }: ReleaseProfile): Omit<ReleaseP
       ensembleCancelReachesRunningStep: wished(core.ensembleCancelReachesRunningStep, true),
       missingRequiredInputDetected: wished(core.missingRequiredInputDetected, true),
       httpCloseSeenWhileSilent: wished(core.httpCloseSeenWhileSilent, true),
+      cancelReachesModels: wished(core.cancelReachesModels, true),
+      streamsEnd: wished(core.streamsEnd, true),
     },
     models: {
       ...models,

@@ -282,10 +282,10 @@ function dead(detail: string): Health {
   return { alive: false, detail };
 }
 
-/** Instance names are `<model>_<group>_<number>`; the name is one of the stub's arguments. */
+/** Instance names are `<model>_<group>_<number>`, up to 2.36 `<model>_<group>`; the name is one of the stub's arguments. */
 function stubModel(row: ProcessRow): string {
-  const instance = row.argv.findLast((argument) => /_\d+_\d+$/.test(argument)) ?? '';
-  return instance.replace(/_\d+_\d+$/, '');
+  const instance = row.argv.findLast((argument) => /^\w+_\d+$/.test(argument)) ?? '';
+  return instance.replace(/(_\d+){1,2}$/, '');
 }
 
 function environment(layout: TritonLayout): NodeJS.ProcessEnv {

@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { DEFAULT_PROFILE } from '#core/profile/index.ts';
 import { modelRepository } from '../model-repository.ts';
 
 /** The models whose configuration says that they are decoupled; the ensemble is what its steps are. */
@@ -11,7 +12,7 @@ const DECOUPLED = ['tensorrt_llm', 'llmapi', 'tensorrt_llm_bls', 'tensorrt_llm_b
 export function unaryRepository(checkpoint = TINY_CHECKPOINT): { readonly path: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-unary-'));
   const path = join(folder, 'models');
-  const source = modelRepository(checkpoint);
+  const source = modelRepository(checkpoint, DEFAULT_PROFILE.core);
   cpSync(source, path, { recursive: true });
   // The models name their checkpoint by its place beside the repository.
   symlinkSync(join(source, '..', 'checkpoint'), join(folder, 'checkpoint'));

@@ -42,10 +42,18 @@ export interface Clients {
 /** A metrics page is a few kilobytes; a server that needs longer than this is stuck. */
 const METRICS_DEADLINE_MS = 10_000;
 
+export interface ConnectOptions {
+  /**
+   * For servers that at times do not end a gRPC stream when everything on it was said: told of each, a moment after the last
+   * final message, and the stream then counts as ended. Undefined: every end is waited for.
+   */
+  readonly onLostEnd?: (() => void) | undefined;
+}
+
 /** Nothing is connected before the first call. Disposing closes every connection, calls in flight included. */
-export function connect(endpoints: ClientEndpoints): Clients & AsyncDisposable {
+export function connect(endpoints: ClientEndpoints, { onLostEnd }: ConnectOptions = {}): Clients & AsyncDisposable {
   const { access } = endpoints;
-  const grpc = endpoints.grpc === '' ? absent<ReturnType<typeof grpcClient>>('gRPC') : grpcClient(endpoints.grpc, access);
+  const grpc = endpoints.grpc === '' ? absent<ReturnType<typeof grpcClient>>('gRPC') : grpcClient(endpoints.grpc, access, onLostEnd);
   const http = endpoints.http === '' ? absent<ReturnType<typeof httpClient>>('HTTP') : httpClient(endpoints.http, access);
   const metrics = endpoints.metrics === undefined ? undefined : new HttpChannel(endpoints.metrics, endpoints.access);
   const openai = endpoints.openai === undefined ? undefined : openAiClient(endpoints.openai, endpoints.access);

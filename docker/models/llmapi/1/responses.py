@@ -75,7 +75,9 @@ def close(job, response=None):
     sender, job.sender = job.sender, None
     _forget(job)
     if response is None:
-        error = pb_utils.TritonError(_CANCELLED, pb_utils.TritonError.CANCELLED)
+        # Up to Triton 2.36 errors have no codes (observed).
+        codes = [code for code in (getattr(pb_utils.TritonError, "CANCELLED", None),) if code is not None]
+        error = pb_utils.TritonError(_CANCELLED, *codes)
         response = pb_utils.InferenceResponse(output_tensors=[], error=error)
     sender.send(response, flags=_FINAL)
 

@@ -230,7 +230,7 @@ class Engine:
             if now < job.next_poll:
                 continue
             job.next_poll = now + self.limits.cancel_period_s
-            if job.sender.is_cancelled():
+            if _is_cancelled(job.sender):
                 self._drop(job)
                 responses.close(job)
 
@@ -247,3 +247,9 @@ class Engine:
 def executor_error(job, text):
     """The words in which the C++ backend reports an engine error."""
     return f"Executor failed process requestId {job.number} due to the following error: {text}"
+
+
+def _is_cancelled(sender):
+    """Up to Triton 2.36 nothing tells a model that its client has gone (observed)."""
+    ask = getattr(sender, "is_cancelled", None)
+    return ask is not None and ask()

@@ -18,6 +18,7 @@ export const BEAMS_AND_SEQUENCES: readonly PairProbe[] = [
     id: 'beam-width',
     effect: 'beam_width gives that many different answers, the likeliest first, and the first no less likely than the greedy one.',
     words: ['beamWidth'],
+    outputs: ['cum_log_probs'],
     subjects: 2,
     asks: (s) => (s.ended && s.greedy.length < TOKENS ? { without: { maxTokens: TOKENS, logProbs: true }, with: BEAMS } : undefined),
     shows(r) {
@@ -71,6 +72,7 @@ export const BEAMS_AND_SEQUENCES: readonly PairProbe[] = [
     id: 'num-return-sequences',
     effect: 'num_return_sequences gives that many answers; the i-th is drawn by the seed plus i.',
     words: ['sequences', 'seed', 'temperature', 'topP'],
+    outputs: ['sequence_index'],
     severalResponses: true,
     asks: (s) =>
       s.greedy.length < TOKENS

@@ -15,6 +15,7 @@ export const RETURNED: readonly PairProbe[] = [
     id: 'log-probs',
     effect: 'cum_log_probs and output_log_probs come when asked for: the log-probabilities of the ids served.',
     words: ['logProbs'],
+    outputs: ['output_log_probs', 'cum_log_probs'],
     asks: asked('logProbs', LENGTH),
     shows(r) {
       const { greedy, logits } = r.subject;
@@ -36,6 +37,7 @@ export const RETURNED: readonly PairProbe[] = [
     id: 'generation-logits',
     effect: 'generation_logits come when asked for: one row per step, whose largest is the id served.',
     words: ['generationLogits'],
+    outputs: ['generation_logits'],
     asks: asked('generationLogits', 2),
     shows(r) {
       const ids = r.subject.greedy.slice(0, 2);
@@ -54,6 +56,7 @@ export const RETURNED: readonly PairProbe[] = [
     id: 'context-logits',
     effect: 'context_logits come when asked for: one row per token of the prompt, the last of them that of the first token of the answer.',
     words: ['contextLogits'],
+    outputs: ['context_logits'],
     asks: asked('contextLogits', 2),
     shows(r) {
       const { ids, logits } = r.subject;
@@ -73,6 +76,7 @@ export const RETURNED: readonly PairProbe[] = [
     id: 'perf-metrics',
     effect: 'Blocks of the cache and times come when asked for: blocks add up, and times are in the order in which things happen.',
     words: ['perfMetrics'],
+    outputs: [...BLOCKS, ...TIMES],
     asks: asked('perfMetrics', LENGTH),
     shows(r) {
       const there = absent(r, ...BLOCKS, ...TIMES);
@@ -90,6 +94,7 @@ export const RETURNED: readonly PairProbe[] = [
     id: 'num-input-tokens',
     effect: 'num_input_tokens comes when asked for: the length of the prompt.',
     words: ['countInput'],
+    outputs: ['num_input_tokens'],
     asks: asked('countInput', 2),
     shows: (r) => absent(r, 'num_input_tokens') ?? values(r, 'num_input_tokens', [1, 1], equals([r.subject.ids.length])),
   },
@@ -98,6 +103,7 @@ export const RETURNED: readonly PairProbe[] = [
     id: 'num-output-tokens',
     effect: 'num_output_tokens comes when asked for: the length of the answer.',
     words: ['countOutput'],
+    outputs: ['num_output_tokens'],
     asks: asked('countOutput', LENGTH),
     shows: (r) => absent(r, 'num_output_tokens') ?? values(r, 'num_output_tokens', [1, 1], equals([r.subject.greedy.length])),
   },

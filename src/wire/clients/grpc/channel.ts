@@ -39,12 +39,15 @@ interface Connection {
  */
 export class GrpcChannel implements AsyncDisposable {
   readonly address: string;
+  /** Told of a stream whose end did not come; undefined: every end is waited for. See InferStream. */
+  readonly onLostEnd: (() => void) | undefined;
   readonly #connections: Connection[] = [];
   readonly #inFlight = new Set<{ cancel(): void }>();
   readonly #credentials: ChannelCredentials;
   readonly #access: Access | undefined;
 
-  constructor(address: string, access?: Access) {
+  constructor(address: string, access?: Access, onLostEnd?: () => void) {
+    this.onLostEnd = onLostEnd;
     const target = grpcTarget(address, access);
     this.address = target.address;
     this.#credentials = target.credentials;

@@ -21,9 +21,12 @@ export interface GrpcClient extends GrpcServerClient, AsyncDisposable {
   openStream(options: CallOptions): InferStream;
 }
 
-/** @param address host:port or grpcs://host:port; nothing is connected before the first call */
-export function grpcClient(address: string, access?: Access): GrpcClient {
-  const channel = new GrpcChannel(address, access);
+/**
+ * @param address host:port or grpcs://host:port; nothing is connected before the first call
+ * @param onLostEnd told of each stream that was over and did not end; undefined: every end is waited for
+ */
+export function grpcClient(address: string, access?: Access, onLostEnd?: () => void): GrpcClient {
+  const channel = new GrpcChannel(address, access, onLostEnd);
   return {
     ...grpcServerClient(channel),
     address: channel.address,

@@ -39,6 +39,29 @@ test('an id that is in flight is refused, and is free again after its answer', a
   expect(messages).toBe(2);
 });
 
+test('a stream that is over and is not ended counts as ended, and is told of, where ends get lost', async () => {
+  await using server = await grpcServer({
+    ModelStreamInfer: (call: ServerDuplexStream<ModelInferRequest, object>) => {
+      // Every message, and never the end: as Triton 2.45 to 2.48 do now and then.
+      call.on('data', (request: ModelInferRequest) => call.write(message(request.id, 1, true)));
+    },
+  });
+  let lost = 0;
+  await using client = grpcClient(server.address, undefined, () => void lost++);
+  const stream = client.openStream(OPTIONS);
+  void stream.send(counting('a', 1));
+  void stream.send(counting('b', 1));
+  stream.halfClose();
+  let messages = 0;
+  for await (const _ of stream.messages) messages++;
+  expect({ messages, lost, status: (await stream.status).name }).toEqual({ messages: 2, lost: 1, status: 'OK' });
+  await using strict = grpcClient(server.address);
+  const waiting = strict.openStream({ deadlineMs: 1200 });
+  void waiting.send(counting('a', 1));
+  waiting.halfClose();
+  expect((await waiting.status).name).toBe('DEADLINE_EXCEEDED');
+});
+
 test('a message with an id that nobody asked for goes to messages, not to a neighbour', async () => {
   await using server = await grpcServer({
     ModelStreamInfer: (call: ServerDuplexStream<ModelInferRequest, object>) => {

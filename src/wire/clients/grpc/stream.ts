@@ -5,6 +5,9 @@ import type { CallOptions, InferMessage, InferRequest } from '../types.ts';
 import type { GrpcChannel, Method } from './channel.ts';
 import { type CallStatus, callStatus, interrupted, STATUS_OK, statusError } from './status.ts';
 
+/** How long the end of a stream may take after the last message, where ends get lost; they come within milliseconds. */
+const LOST_END_MS = 1000;
+
 /**
  * An inference call as an object: requests in, messages out, the raw status at the end.
  *
@@ -23,14 +26,21 @@ export class InferStream implements AsyncDisposable {
   readonly #call: ClientDuplexStream<InferRequest, InferMessage>;
   readonly #unclaimed: Arrivals<InferMessage>;
   readonly #claims = new Map<string, Arrivals<InferMessage>>();
+  readonly #onLostEnd: (() => void) | undefined;
   #cancelled = false;
   #ended = false;
+  /** Requests that have not had their last message. */
+  #open = 0;
+  #halfClosed = false;
+  #endTimer: NodeJS.Timeout | undefined;
+  #endNow: () => void = () => {};
 
   constructor(channel: GrpcChannel, method: Method<InferRequest, InferMessage>, options: CallOptions) {
     const where = { method: method.path, address: channel.address };
     if (options.signal?.aborted) throw interrupted(where, options.signal);
     const call = channel.open(method, options);
     this.#call = call;
+    this.#onLostEnd = channel.onLostEnd;
     this.#unclaimed = new Arrivals(() => this.cancel());
     this.messages = this.#unclaimed;
     const { promise, resolve } = Promise.withResolvers<CallStatus>();
@@ -43,12 +53,18 @@ export class InferStream implements AsyncDisposable {
     const finish = (): void => {
       if (status === undefined || this.#ended) return;
       this.#ended = true;
+      clearTimeout(this.#endTimer);
       options.signal?.removeEventListener('abort', onAbort);
       const error = this.#endError(status, where, options.signal);
       this.#unclaimed.end(error);
       for (const claim of this.#claims.values()) claim.end(error);
       this.#claims.clear();
       resolve(status);
+    };
+    this.#endNow = () => {
+      status = callStatus({ code: STATUS_OK, details: '' });
+      finish();
+      call.cancel();
     };
     call.on('data', (message: InferMessage) => this.#deliver(message));
     call.on('end', () => {
@@ -68,6 +84,7 @@ export class InferStream implements AsyncDisposable {
   /** Resolves when the request was handed to the connection, and also when the call ended before that. */
   send(request: InferRequest): Promise<void> {
     const sent = Promise.withResolvers<void>();
+    this.#open++;
     this.#call.write(request, () => sent.resolve());
     void this.status.then(() => sent.resolve());
     return sent.promise;
@@ -100,7 +117,9 @@ export class InferStream implements AsyncDisposable {
 
   /** No more requests; the server answers those in flight and ends with OK. */
   halfClose(): void {
+    this.#halfClosed = true;
     this.#call.end();
+    this.#watchForEnd();
   }
 
   /** Cancels every request on the stream; what arrived before can still be read. */
@@ -115,7 +134,22 @@ export class InferStream implements AsyncDisposable {
     await this.status;
   }
 
+  /** Everything has been said: where ends get lost, this one is given a moment. */
+  #watchForEnd(): void {
+    const onLostEnd = this.#onLostEnd;
+    if (onLostEnd === undefined || !this.#halfClosed || this.#open > 0 || this.#endTimer !== undefined) return;
+    this.#endTimer = setTimeout(() => {
+      if (this.#ended) return;
+      onLostEnd();
+      this.#endNow();
+    }, LOST_END_MS);
+  }
+
   #deliver(message: InferMessage): void {
+    if (message.final === true || (message.errorMessage !== undefined && message.final === undefined)) {
+      this.#open--;
+      this.#watchForEnd();
+    }
     const claim = this.#claims.size === 0 ? undefined : this.#claims.get(message.id);
     if (claim === undefined) {
       this.#unclaimed.push(message);
