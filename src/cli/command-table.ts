@@ -43,6 +43,16 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
     ],
     load: async () => (await import('./repository.ts')).repository,
   },
+  init: {
+    usage: 'lockstep init [flags]',
+    summary: 'find out what there is to test, and write a configuration and a first set of prompts for it',
+    examples: [
+      'lockstep init',
+      'lockstep init --engine-dir ./engine --tokenizer ./llama --image nvcr.io/nvidia/tritonserver@sha256:…',
+      'lockstep init --grpc gpu1:8001 --http gpu1:8000 --tokenizer ./llama',
+    ],
+    load: async () => (await import('./init/init.ts')).init,
+  },
   identify: {
     usage: 'lockstep identify [flags] | lockstep identify --diff A B',
     summary: 'say everything of a target that could change an answer, or what differs between two',

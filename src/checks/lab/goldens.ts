@@ -4,7 +4,7 @@ import { type GoldenStore, openGoldenStore } from '#checks/goldens/index.ts';
 import { sha256 } from '#core/hash/index.ts';
 import type { Request } from '#core/request/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
-import { type PoolPrompt, readPool, requestOf } from './plan.ts';
+import { type PoolPrompt, readNamedPool, readPool, requestOf } from './plan.ts';
 
 /** The suite of accepted greedy answers. */
 export const GREEDY = 'greedy';
@@ -33,10 +33,11 @@ function checkpointName(dir: string): string {
 }
 
 /**
- * The prompts to draw from: `prompts.json` beside the tokenizer, written for that checkpoint, or the general ones for a
+ * The prompts to draw from: those of the file that the run names, or `prompts.json` beside the tokenizer, written for that checkpoint, or the general ones for a
  * checkpoint that nobody wrote prompts for.
  */
-export function promptPool(tokenizer: Tokenizer): readonly PoolPrompt[] {
+export function promptPool(tokenizer: Tokenizer, file?: string): readonly PoolPrompt[] {
+  if (file !== undefined) return readNamedPool(file);
   const own = readPool(join(tokenizer.dir, 'prompts.json'));
   return own.length > 0 ? own : readPool(GENERAL_PROMPTS);
 }

@@ -73,6 +73,8 @@ export interface LabParts {
   readonly onLostEnd: (() => void) | undefined;
   /** Request id that this run is narrowed to, if it is: then not every law finds a case, and that is no failure. */
   readonly only: string | undefined;
+  /** File of the prompts; undefined: those of the checkpoint. */
+  readonly prompts: string | undefined;
   /** How a claim of this run is repeated, but for its id. */
   readonly replayBase: string;
 }

@@ -50,7 +50,7 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
     tokenizer,
     profile,
     policy: config.policy,
-    plan: makePlan(known(narrowed(promptPool(tokenizer), config.only), accepted), config.seed),
+    plan: makePlan(known(narrowed(promptPool(tokenizer, config.prompts), config.only), accepted), config.seed),
     only: config.only,
     budget: options.budget ?? ORDINARY,
     goldensDir: config.goldens,
@@ -62,6 +62,7 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
     identity: options.identity,
     lostEnds,
     onLostEnd,
+    prompts: config.prompts,
     replayBase: replayCommand(config),
   });
   return { lab, [Symbol.asyncDispose]: () => clients[Symbol.asyncDispose]() };

@@ -16,7 +16,7 @@ const TOKENS = 32;
 export async function measuredNoise(lab: Lab): Promise<Noise> {
   if (lab.parts.notServed.has('raw')) return NO_NOISE;
   const groups: Transcript[][] = [];
-  for (const prompt of makePlan(promptPool(lab.tokenizer), lab.plan.seed).draw('noise', PROMPTS)) {
+  for (const prompt of makePlan(promptPool(lab.tokenizer, lab.parts.prompts), lab.plan.seed).draw('noise', PROMPTS)) {
     const request = requestOf(prompt, { maxTokens: TOKENS, stopAtEos: false });
     const group: Transcript[] = [];
     for (let repeat = 0; repeat < REPEATS; repeat++) {

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
 import { LockstepError } from '#core/errors/index.ts';
 import type { ChatMessage, Limits, Request, Sampling } from '#core/request/index.ts';
 import { type Rng, rngFrom } from '#core/seed/index.ts';
@@ -67,6 +68,49 @@ export function readPool(path: string): readonly PoolPrompt[] {
       cause: thrown,
     });
   }
+}
+
+const POOL = z
+  .array(
+    z
+      .strictObject({
+        name: z.string().regex(/^[\w.-]+$/, 'expected letters, digits, dots, dashes and underscores'),
+        kind: z.string().min(1),
+        text: z.string().exactOptional(),
+        messages: z
+          .array(z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))
+          .min(1)
+          .exactOptional(),
+        twin: z.number().exactOptional(),
+        eosAtOnce: z.boolean().exactOptional(),
+        split: z.boolean().exactOptional(),
+        long: z.boolean().exactOptional(),
+      })
+      .refine(({ text, messages }) => (text === undefined) !== (messages === undefined), 'expected either text or messages'),
+  )
+  .min(1);
+
+/** A file that the user named and may have written. Errors: `pool-missing`, `pool-malformed`, with the entry and what was expected. */
+export function readNamedPool(path: string): readonly PoolPrompt[] {
+  if (!existsSync(path)) {
+    throw new LockstepError('pool-missing', `there is no file ${path}`, { hint: 'Correct --prompts, or make one with: lockstep init.' });
+  }
+  const parsed = POOL.safeParse(readPool(path));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const at = issue?.path[0];
+    throw new LockstepError(
+      'pool-malformed',
+      `${path}: ${typeof at === 'number' ? `entry ${at + 1}${issue?.path.length === 1 ? '' : ` (${issue?.path.slice(1).join('.')})`}: ` : ''}${issue?.message}`,
+      { hint: 'Each entry is {"name": …, "kind": …, "text": …}, or "messages" in place of "text".' },
+    );
+  }
+  const names = parsed.data.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice === undefined) return parsed.data;
+  throw new LockstepError('pool-malformed', `${path}: two prompts have the name ${twice}`, {
+    hint: 'Goldens are found by it; rename one.',
+  });
 }
 
 function groupOf(p: PoolPrompt): string {

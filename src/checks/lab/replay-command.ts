@@ -22,6 +22,7 @@ export function replayCommand(config: RunConfig): string {
   if (config.checkpoint !== undefined && config.checkpoint !== TINY_CHECKPOINT) add('checkpoint', config.checkpoint);
   if (config.repository !== undefined) add('repository', config.repository);
   if (config.tokenizer !== config.checkpoint) add('tokenizer', config.tokenizer);
+  if (config.prompts !== undefined) add('prompts', config.prompts);
   if (config.goldens !== resolve('goldens')) add('goldens', config.goldens);
   if (config.docker !== undefined) addDocker(config.docker, add, words);
   if (config.policy !== (external ? 'margins' : 'exact')) add('policy', config.policy);

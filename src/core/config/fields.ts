@@ -43,19 +43,19 @@ export const FIELDS = {
     value: 'HOST:PORT',
     expected: `${ADDRESS} grpcs://host:port; ${MANY}`,
     help: "the external target's gRPC address",
-    commands: REACHES,
+    commands: [...REACHES, 'init'],
   }),
   http: field(hostPorts('https'), {
     value: 'HOST:PORT',
     expected: `${ADDRESS} https://host:port; ${MANY}`,
     help: "the external target's HTTP address",
-    commands: REACHES,
+    commands: [...REACHES, 'init'],
   }),
   metrics: field(hostPorts('https'), {
     value: 'HOST:PORT',
     expected: `${ADDRESS} https://host:port; ${MANY}`,
     help: "the external target's metrics address, where it has one",
-    commands: REACHES,
+    commands: [...REACHES, 'init'],
   }),
   openai: field(
     z
@@ -66,7 +66,7 @@ export const FIELDS = {
       value: 'URL',
       expected: 'a base URL up to and without /v1, such as http://127.0.0.1:9000; of several replicas with | between them',
       help: "base URL of the external target's OpenAI front end, without /v1",
-      commands: REACHES,
+      commands: [...REACHES, 'init'],
     },
   ),
   tlsCa: field(folder().optional(), {
@@ -110,14 +110,14 @@ export const FIELDS = {
     expected: 'a folder with tokenizer.json',
     help: 'folder of the tokenizer that the served checkpoint was made with',
     defaultText: "the checkpoint's own; none for external",
-    commands: ['check', 'serve', 'goldens', 'repository', 'doctor', 'identify'],
+    commands: ['check', 'serve', 'goldens', 'repository', 'doctor', 'identify', 'init'],
   }),
   repository: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with one folder per model',
     help: 'model repository that target process or docker serves, such as `lockstep repository create` makes',
     defaultText: 'docker/models of this checkout',
-    commands: STARTS,
+    commands: [...STARTS, 'init'],
   }),
   goldens: field(folder().optional(), {
     value: 'DIR',
@@ -125,6 +125,13 @@ export const FIELDS = {
     help: 'folder of the accepted answers',
     defaultText: 'goldens/ of this checkout',
     commands: ['check', 'goldens', 'doctor'],
+  }),
+  prompts: field(folder().optional(), {
+    value: 'FILE',
+    expected: 'a JSON file with prompts, as lockstep init writes one',
+    help: 'prompts that every request is drawn from',
+    defaultText: "the checkpoint's own, or general ones",
+    commands: ['check', 'goldens'],
   }),
   profile: field(z.string().min(1).default('default'), {
     value: 'NAME',
@@ -262,7 +269,7 @@ export const FIELDS = {
     expected: 'name@sha256:…, or the id of a local image',
     help: 'image that target docker starts, pinned by digest or id; pulled when it is missing',
     defaultText: "the project's own CPU image of --triton, built where it is missing",
-    commands: [...STARTS, 'doctor'],
+    commands: [...STARTS, 'doctor', 'init'],
   }),
   allowFloatingTag: field(z.boolean().default(false), {
     expected: 'true or false',
@@ -274,7 +281,7 @@ export const FIELDS = {
     expected: 'a folder with rank0.engine and config.json',
     help: 'engine folder of trtllm-build, mounted read-only where gpt_model_path of the repository names it (/engine where nothing does); to make a repository of the LLM API, or with --backend cpu, a Hugging Face checkpoint',
     defaultText: 'none',
-    commands: ['check', 'serve', 'goldens', 'repository', 'identify', 'doctor'],
+    commands: ['check', 'serve', 'goldens', 'repository', 'identify', 'doctor', 'init'],
   }),
   gpus: field(
     z

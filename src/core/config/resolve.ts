@@ -26,6 +26,8 @@ export async function resolveSettings(options: ResolveOptions): Promise<Settings
   const settings = Object.fromEntries(
     FIELD_NAMES.map((name) => [name, validate(FIELDS[name], names.includes(name) ? given.get(name) : undefined)]),
   ) as unknown as Settings;
+  // It writes down what a target will be, and has none yet.
+  if (options.command === 'init') return settings;
   refuseContradictions(options.command, settings, given);
   return WITHOUT_TARGET.includes(options.command) ? settings : withoutUnused(settings);
 }

@@ -37,6 +37,8 @@ export interface RunConfig {
   readonly tokenizer: string;
   /** Absolute. */
   readonly goldens: string;
+  /** Absolute; undefined: the prompts that belong to the checkpoint, or general ones. */
+  readonly prompts: string | undefined;
   /** A name that `profileOf` understands. */
   readonly profile: string;
   readonly faults: readonly string[];
@@ -135,6 +137,7 @@ export function toRunConfig(settings: Settings, cwd: string, needs: { readonly t
     repository: absolute(settings.repository),
     tokenizer,
     goldens: settings.goldens === undefined ? join(PACKAGE_ROOT, 'goldens') : resolve(cwd, settings.goldens),
+    prompts: settings.prompts === undefined ? undefined : resolve(cwd, settings.prompts),
     profile: profileOf(settings.profile).id,
     faults: settings.fault,
     triton: settings.triton === undefined || RELEASE.test(settings.triton) ? settings.triton : resolve(cwd, settings.triton),

@@ -32,6 +32,7 @@ export const SAMPLE_RUN: ProvidedRun = {
     repository: undefined,
     tokenizer: '/tiny',
     goldens: '/goldens',
+    prompts: undefined,
     profile: 'default',
     faults: ['stream-drops-token'],
     triton: undefined,
