@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { closedPort, lockstep, lockstepHere, MAIN } from './testing.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'lockstep-cli-'));
@@ -15,11 +16,11 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
   test('help of the program names every command and the exit codes', async () => {
     const { code, out } = await lockstepHere(cwd, ['help']);
     expect(code).toBe(0);
-    for (const word of ['check', 'serve', 'goldens', 'repository', 'doctor', 'help', 'version', '130 interrupted'])
+    for (const word of ['check', 'serve', 'goldens', 'repository', 'audit', 'doctor', 'help', 'version', '130 interrupted'])
       expect(out).toContain(word);
   });
 
-  test.each(['check', 'serve', 'goldens', 'repository', 'identify', 'init', 'doctor'])(
+  test.each(['check', 'serve', 'goldens', 'repository', 'audit', 'identify', 'init', 'doctor'])(
     'help of %s is the same by both ways',
     async (command) => {
       const [one, other] = await Promise.all([lockstepHere(cwd, ['help', command]), lockstepHere(cwd, [command, '--help'])]);
@@ -36,6 +37,10 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
       ['serve', '--grpc-port', 'x'],
       '[value-invalid] --grpc-port must be a port from 0 to 65535; got “x”\n  next: Correct it or leave it out (default: 8001).\n',
     ],
+    [
+      ['audit'],
+      '[setting-missing] audit needs a model repository, or --http HOST:PORT of a running server\n  next: Write: lockstep audit ./models, or lockstep audit --http HOST:8000 --grpc HOST:8001.\n',
+    ],
     [['repository', 'crate'], '[action-unknown] repository cannot crate\n  next: Did you mean create?\n'],
     [
       ['repository', 'create', '--output', 'x'],
@@ -48,6 +53,24 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
     ],
   ])('%j ends with code 2 and says what to do', async (args, text) => {
     expect(await lockstepHere(cwd, args)).toEqual({ code: 2, out: '', error: text });
+  });
+
+  test('a repository is made and audited: 0 where nothing but notes are found, 1 where a knob is turned', async () => {
+    const made = join(cwd, 'made by hand');
+    const from = ['--engine-dir', TINY_CHECKPOINT, '--tokenizer', TINY_CHECKPOINT, '--output', made];
+    expect(await lockstepHere(cwd, ['repository', 'create', '--backend', 'cpu', ...from])).toEqual({
+      code: 0,
+      out: 'made by hand: preprocessing, tensorrt_llm, postprocessing, ensemble, tensorrt_llm_bls (TensorRT-LLM 1.x, form inflight, back end cpu)\n',
+      error: '',
+    });
+    expect((await lockstepHere(cwd, ['audit', 'made by hand'])).code).toBe(0);
+    const config = join(made, 'postprocessing', 'config.pbtxt');
+    writeFileSync(config, readFileSync(config, 'utf8').replace('count: 1', 'count: 2'));
+    const { code, out } = await lockstepHere(cwd, ['audit', 'made by hand', '--sarif', 'out.sarif', '--json', 'out.json']);
+    expect([code, JSON.parse(readFileSync(join(cwd, 'out.sarif'), 'utf8')).version]).toEqual([1, '2.1.0']);
+    expect(out).toMatch(
+      /^error {3}postprocessing instance_group of every model: count 2 {2}made by hand\/postprocessing\/config\.pbtxt:\d+\n/,
+    );
   });
 
   test('a Node that is too old starts the packaged one, and passes on arguments and exit code', async () => {

@@ -63,6 +63,16 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
     ],
     load: async () => (await import('./identify.ts')).identify,
   },
+  audit: {
+    usage: 'lockstep audit [model repository] [flags]',
+    summary: 'find what can change answers in configurations, and put a running server to the test',
+    examples: [
+      'lockstep audit ./models',
+      'lockstep audit ./models --fix | patch -p0',
+      'lockstep audit --http gpu1:8000 --grpc gpu1:8001 --sarif audit.sarif',
+    ],
+    load: async () => (await import('./audit.ts')).audit,
+  },
   doctor: {
     usage: 'lockstep doctor [flags]',
     summary: 'look at everything that a run needs, before the run',

@@ -6,7 +6,7 @@ import type { Layer } from './layers.ts';
 import { strength } from './layers.ts';
 
 /** Commands that start no target and are given none. */
-export const WITHOUT_TARGET: readonly CommandName[] = ['repository'];
+export const WITHOUT_TARGET: readonly CommandName[] = ['repository', 'audit'];
 
 const ENDPOINTS: readonly FieldName[] = ['grpc', 'http', 'metrics', 'openai'];
 /** What a container is started with. */

@@ -43,13 +43,13 @@ export const FIELDS = {
     value: 'HOST:PORT',
     expected: `${ADDRESS} grpcs://host:port; ${MANY}`,
     help: "the external target's gRPC address",
-    commands: [...REACHES, 'init'],
+    commands: [...REACHES, 'audit', 'init'],
   }),
   http: field(hostPorts('https'), {
     value: 'HOST:PORT',
     expected: `${ADDRESS} https://host:port; ${MANY}`,
     help: "the external target's HTTP address",
-    commands: [...REACHES, 'init'],
+    commands: [...REACHES, 'audit', 'init'],
   }),
   metrics: field(hostPorts('https'), {
     value: 'HOST:PORT',
@@ -74,21 +74,21 @@ export const FIELDS = {
     expected: 'a PEM file',
     help: "certificates to trust at the external target's grpcs:// and https:// addresses",
     defaultText: "the system's",
-    commands: REACHES,
+    commands: [...REACHES, 'audit'],
   }),
   tlsCert: field(folder().optional(), {
     value: 'FILE',
     expected: 'a PEM file',
     help: 'certificate that this client shows to the external target',
     defaultText: 'none',
-    commands: REACHES,
+    commands: [...REACHES, 'audit'],
   }),
   tlsKey: field(folder().optional(), {
     value: 'FILE',
     expected: 'a PEM file',
     help: 'private key of --tls-cert',
     defaultText: 'none',
-    commands: REACHES,
+    commands: [...REACHES, 'audit'],
   }),
   header: field(z.array(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n]*$/)).default([]), {
     value: "'NAME: VALUE'",
@@ -96,14 +96,14 @@ export const FIELDS = {
     help: 'header of every call to the external target, metadata on gRPC; its value is never shown (may be repeated)',
     defaultText: 'none',
     secret: true,
-    commands: REACHES,
+    commands: [...REACHES, 'audit'],
   }),
   bearerTokenFile: field(folder().optional(), {
     value: 'FILE',
     expected: 'a file with the token and nothing else',
     help: 'file with the token that every call to the external target carries as authorization: Bearer',
     defaultText: 'none',
-    commands: REACHES,
+    commands: [...REACHES, 'audit'],
   }),
   tokenizer: field(folder().optional(), {
     value: 'DIR',
@@ -195,7 +195,7 @@ export const FIELDS = {
     value: 'FILE',
     expected: 'a file name',
     help: 'also write the report as JSON',
-    commands: ['check', 'identify'],
+    commands: ['check', 'audit', 'identify'],
   }),
   diff: field(z.boolean().default(false), {
     expected: 'true or false',
@@ -392,7 +392,7 @@ export const FIELDS = {
     expected: 'a TensorRT-LLM release, such as 0.19 or 1.x',
     help: 'TensorRT-LLM release whose names and defaults hold',
     defaultText: 'what the engine was built with, else 1.x',
-    commands: ['repository'],
+    commands: ['repository', 'audit'],
   }),
   parallel: field(z.enum(['leader', 'orchestrator']).default('leader'), {
     value: 'MODE',
@@ -413,6 +413,17 @@ export const FIELDS = {
     help: "one parameter of the models, under fill_template's name (may be repeated)",
     defaultText: 'the launch profile',
     commands: ['repository'],
+  }),
+  sarif: field(z.string().min(1).optional(), {
+    value: 'FILE',
+    expected: 'a file name',
+    help: 'also write the findings as SARIF 2.1.0',
+    commands: ['audit'],
+  }),
+  fix: field(z.boolean().default(false), {
+    expected: 'true or false',
+    help: 'print a unified diff that sets every knob to its deterministic value; nothing is changed',
+    commands: ['audit'],
   }),
   listFaults: field(z.boolean().default(false), {
     expected: 'true or false',

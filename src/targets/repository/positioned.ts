@@ -13,6 +13,8 @@ export interface Positioned {
   lineOf(path: Path): number;
   /** Where the value at a path stands in the text, or undefined when it is not there. */
   rangeOf(path: Path): readonly [number, number] | undefined;
+  /** Whether the value at a path is no map with something in it. */
+  isEmpty(path: Path): boolean;
 }
 
 /** Errors: `file-unreadable`, `file-malformed` with file and line. */
@@ -64,6 +66,10 @@ export function positioned(text: string, file: string, format: 'json' | 'yaml'):
     rangeOf: (path) => {
       const range = nodeAt(path)?.range;
       return range === undefined || range === null ? undefined : [range[0], range[1]];
+    },
+    isEmpty: (path) => {
+      const node = nodeAt(path);
+      return !isMap(node) || node.items.length === 0;
     },
   };
 }

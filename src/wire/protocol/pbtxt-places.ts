@@ -54,11 +54,14 @@ const SPACE = /(?:\s|#[^\n]*)*/y;
 const WORD = /[^\s{}<>:[\],;"'#]+/y;
 const STRING = /"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'/y;
 
+const DEEPEST = 150;
+
 class Walk {
   readonly #text: string;
   #at = 0;
   #line = 1;
   #counted = 0;
+  #depth = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -66,6 +69,8 @@ class Walk {
 
   fields(): Place[] {
     const found: Place[] = [];
+    // The parser takes no more than 100; what it refuses must not bring this down either.
+    if (this.#depth > DEEPEST) return found;
     for (;;) {
       this.#skip(SPACE);
       while (this.#take(',') || this.#take(';')) this.#skip(SPACE);
@@ -99,7 +104,9 @@ class Walk {
     const line = this.#lineAt(start);
     let fields: readonly Place[] = [];
     if (this.#take('{') || this.#take('<')) {
+      this.#depth += 1;
       fields = this.fields();
+      this.#depth -= 1;
       this.#skip(SPACE);
       if (!this.#take('}')) this.#take('>');
       return { listed, line, rest: { value: [start, this.#at] as const, fields } };

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import protobuf from 'protobufjs';
 import textformat from 'protobufjs/ext/textformat.js';
 import { LockstepError } from '#core/errors/index.ts';
 import { configJson } from './config-json.ts';
 import { modelConfigType } from './config-schema.ts';
 import type { ModelConfig } from './model-config.ts';
+import { type Place, placesIn } from './pbtxt-places.ts';
 
 /**
  * Text of a config.pbtxt → ModelConfig with protobuf's defaults filled in; what the server adds on top is
@@ -16,9 +18,12 @@ export function parseModelConfig(text: string, file: string): ModelConfig {
     return configJson(textformat.fromText(modelConfigType(), text));
   } catch (thrown) {
     const message = (thrown as Error).message;
-    const line = /\(line (\d+)\)/.exec(message)?.[1] ?? lineOfEnum(text, message);
-    const where = line === undefined ? file : `${file}:${line}`;
-    throw new LockstepError('config-malformed', `${where}: ${message.replace(/ \(line \d+\)/, '')}`, {
+    const line = /\(line (\d+)\)/.exec(message)?.[1];
+    // Of a value of the wrong kind the parser tells neither line nor field.
+    const culprit = line === undefined ? wrongValue(placesIn(text), modelConfigType(), text) : undefined;
+    const what =
+      culprit === undefined ? message.replace(/ \(line \d+\)/, '') : `${culprit.field}: ${culprit.message}; got ${culprit.value}`;
+    throw new LockstepError('config-malformed', `${file}:${line ?? culprit?.line ?? 1}: ${what}`, {
       hint: /\$\{\w+\}/.test(text)
         ? 'The file still has unfilled ${…} placeholders; fill the template first.'
         : 'Compare the file with proto/model_config.proto.',
@@ -54,29 +59,33 @@ export function readModelConfig(file: string): ModelConfig {
   return config;
 }
 
-/** The parser reports a bad enum value without its line: the first value of that field that is no known name. */
-function lineOfEnum(text: string, message: string): string | undefined {
-  const field = /\.(\w+): enum value expected/.exec(message)?.[1];
-  if (field === undefined) return undefined;
-  const lines = text.split('\n');
-  const known = new Set(enumNames());
-  const at = lines.findIndex((line) => {
-    const value = new RegExp(`\\b${field}\\s*:\\s*([\\w$\\{\\}]+)`).exec(line)?.[1];
-    return value !== undefined && !known.has(value);
-  });
-  return at < 0 ? undefined : String(at + 1);
+interface Wrong {
+  readonly field: string;
+  readonly value: string;
+  readonly line: number;
+  readonly message: string;
 }
 
-function enumNames(): string[] {
-  const root = modelConfigType().root;
-  return [
-    'DataType',
-    'ModelInstanceGroup.Kind',
-    'ModelInput.Format',
-    'BatchInput.Kind',
-    'BatchOutput.Kind',
-    'ModelOptimizationPolicy.ModelPriority',
-    'ModelQueuePolicy.TimeoutAction',
-    'ModelSequenceBatching.Control.Kind',
-  ].flatMap((name) => Object.keys(root.lookupEnum(`inference.${name}`).values));
+/** The first value that its own field does not take, each one parsed by itself. */
+function wrongValue(places: readonly Place[], type: protobuf.Type, text: string): Wrong | undefined {
+  for (const { field: name, value, line, fields } of places) {
+    const field = type.fields[name]?.resolve();
+    if (field === undefined) continue;
+    const of = field.resolvedType instanceof protobuf.Type ? field.resolvedType : undefined;
+    if (of !== undefined) {
+      // A map's entries are messages whose `value` has the type of the map.
+      const entry = field instanceof protobuf.MapField;
+      const found = wrongValue(entry ? fields.flatMap((one) => (one.field === 'value' ? one.fields : [])) : fields, of, text);
+      if (found !== undefined) return found;
+      continue;
+    }
+    const slice = text.slice(...value);
+    try {
+      textformat.fromText(type, `${name}: ${slice}`);
+    } catch (thrown) {
+      const message = (thrown as Error).message.replace(/ \(line \d+\)/, '').replace(/^[\w.]*: /, '');
+      return { field: name, value: slice, line, message };
+    }
+  }
+  return undefined;
 }
