@@ -24,10 +24,11 @@ export function loadTokenizer(dir: string): Tokenizer {
   const { value, hash } = readJson(dir, 'tokenizer.json');
   const config = existsSync(join(dir, 'tokenizer_config.json')) ? readJson(dir, 'tokenizer_config.json').value : {};
   const json = value as unknown as TokenizerJson;
-  refuseInexact(dir, json);
   try {
+    refuseInexact(dir, json);
     return makeTokenizer(dir, hash, json, config);
   } catch (thrown) {
+    if (thrown instanceof LockstepError) throw thrown;
     throw new LockstepError('tokenizer-malformed', `${join(dir, 'tokenizer.json')}: ${(thrown as Error).message}`, {
       hint: 'Check that the file is a Hugging Face fast tokenizer; open it with the Python package `tokenizers` to compare.',
       cause: thrown,
