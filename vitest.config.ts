@@ -34,7 +34,7 @@ export default defineConfig({
         test: {
           name: 'suites',
           include: ['suites/**/*.test.ts'],
-          exclude: ['suites/self/**', 'suites/clients/**'],
+          exclude: ['suites/self/**', 'suites/clients/**', 'suites/docker/**'],
           globalSetup: ['./src/report/global-setup.ts'],
           isolate: false,
           // One after another: several claims watch the server's gauges and need it to themselves.
@@ -54,6 +54,18 @@ export default defineConfig({
           maxWorkers: 3,
           sequence: { groupOrder: 3 },
           testTimeout: 600_000,
+        },
+      },
+      {
+        test: {
+          // Only by its own command: it needs a Docker engine, and kills one.
+          name: 'docker',
+          include: ['suites/docker/**/*.test.ts'],
+          isolate: false,
+          // One after another: they look for what is left on the one engine.
+          fileParallelism: false,
+          sequence: { groupOrder: 4 },
+          testTimeout: 60_000,
         },
       },
       {

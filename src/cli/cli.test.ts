@@ -20,7 +20,7 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
       expect(out).toContain(word);
   });
 
-  test.each(['check', 'serve', 'goldens', 'repository', 'audit', 'identify', 'init', 'doctor'])(
+  test.each(['check', 'serve', 'start', 'ps', 'stop', 'goldens', 'repository', 'audit', 'identify', 'init', 'doctor'])(
     'help of %s is the same by both ways',
     async (command) => {
       const [one, other] = await Promise.all([lockstepHere(cwd, ['help', command]), lockstepHere(cwd, [command, '--help'])]);

@@ -27,6 +27,28 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
     examples: ['lockstep serve', 'lockstep serve --list-faults', 'lockstep serve --fault ID --reduction batch'],
     load: async () => (await import('./serve.ts')).serve,
   },
+  start: {
+    usage: 'lockstep start [flags]',
+    summary: 'run a tritonserver in a container until Ctrl-C, or leave it behind with --detach',
+    examples: [
+      'lockstep start',
+      'lockstep start --detach --http-port 0 --grpc-port 0 --metrics-port 0',
+      'lockstep start --detach --image nvcr.io/nvidia/tritonserver@sha256:… --engine-dir ./engine --tokenizer ./llama',
+    ],
+    load: async () => (await import('./start.ts')).start,
+  },
+  ps: {
+    usage: 'lockstep ps',
+    summary: 'list the containers that lockstep started',
+    examples: ['lockstep ps'],
+    load: async () => (await import('./ps.ts')).ps,
+  },
+  stop: {
+    usage: 'lockstep stop [name… | all]',
+    summary: 'stop and remove containers that were left behind',
+    examples: ['lockstep stop', 'lockstep stop lockstep-0a1b2c', 'lockstep stop all'],
+    load: async () => (await import('./stop.ts')).stop,
+  },
   goldens: {
     usage: 'lockstep goldens record|verify|update|list [flags]',
     summary: 'record, verify, update or list the accepted answers',

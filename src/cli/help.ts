@@ -23,14 +23,13 @@ export function helpOverview(): string {
 
 export function helpFor(command: CommandName, columns: number): string {
   const { usage, summary, examples } = COMMANDS[command];
+  const fields = helpForFields(command, Math.min(columns, 110));
   return [
     `usage: ${usage}`,
     '',
     `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
     '',
-    'flags',
-    helpForFields(command, Math.min(columns, 110)),
-    '',
+    ...(fields === '' ? [] : ['flags', fields, '']),
     'examples',
     ...examples.map((line) => `  ${line}`),
   ].join('\n');

@@ -1,6 +1,9 @@
 import { readLastWords } from './last-words.ts';
 import { isLiving } from './process/process-table.ts';
+import { sleep } from '#core/deadline/index.ts';
 import type { Health, ProcessRef } from './types.ts';
+
+const CAUSE_AFTER_DEATH_MS = 200;
 
 /**
  * Looks at processes by their ids, from wherever it is called: real servers go on saying "ready" with a dead Python
@@ -12,7 +15,10 @@ export async function healthOf(processes: readonly ProcessRef[]): Promise<Health
   // A container whose engine went away may run on and is lost all the same: its end is told by what is written.
   const dead = processes.filter((p) => !isAlive(p) || (p === witness && early?.ended !== undefined));
   if (dead.length === 0) return { alive: true, detail: '' };
+  // Why a part of it died may be told a moment later: memory that ran out is an event of the engine.
+  if (witness !== undefined && !dead.includes(witness)) await sleep(CAUSE_AFTER_DEATH_MS);
   const words = witness?.lastWords === undefined ? undefined : await readLastWords(witness.lastWords, dead.includes(witness));
+  if (witness !== undefined && words?.ended !== undefined && !dead.includes(witness)) dead.unshift(witness);
   const ends = dead.map((p) => [nameOf(p), (p === witness ? words?.ended : undefined) ?? 'is dead'].join(' '));
   return { alive: false, detail: [ends.join('; '), words?.log ?? ''].filter((line) => line !== '').join('\n') };
 }

@@ -5,6 +5,7 @@ import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { type CoreProfile, followCore, profileOf } from '#core/profile/index.ts';
 import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
+import type { DockerServer, DockerServerOptions } from './docker/index.ts';
 import { startEmbeddedTarget } from './embedded/index.ts';
 import { connectExternalTarget, readAccess } from './external/index.ts';
 import { hostFacts } from './host-facts.ts';
@@ -50,8 +51,10 @@ export async function startTarget(config: TargetConfig, options: { readonly sign
   const repositoryFor = (core: CoreProfile) =>
     config.repository === undefined ? modelRepository(checkpoint, core) : requireRepository(config.repository);
   if (config.target === 'process') return startProcessTarget({ repositoryFor, triton, signal: options.signal });
-  const repository = repositoryFor(config.target === 'docker' ? coreOf(triton) : profileOf(profile).core);
-  if (config.target === 'docker') return startDockerTarget(config, repository, options.signal);
+  if (config.target === 'docker') {
+    return startContainer(config, { signal: options.signal, notice: (line) => void process.stderr.write(`docker: ${line}\n`) });
+  }
+  const repository = repositoryFor(profileOf(profile).core);
   return startEmbeddedTarget({
     server: { ...EMBEDDED_DEFAULTS, profile, faults, checkpoint, repository },
     signal: options.signal,
@@ -127,14 +130,19 @@ async function startProcessTarget({ repositoryFor, triton, signal }: ProcessOpti
   }
 }
 
-async function startDockerTarget(config: TargetConfig, repository: string, signal: AbortSignal | undefined): Promise<Target> {
-  const { connectEngine, cpuImage, startDockerServer } = await import('./docker/index.ts');
-  const { docker, triton, tokenizer } = config;
+export interface ContainerOptions extends Pick<DockerServerOptions, 'ports' | 'detach' | 'notice' | 'signal'> {}
+
+/** Starts what target docker is for a configuration, and waits until it is ready. Errors: as `startDockerServer` and `cpuImage`. */
+export async function startContainer(
+  config: Pick<RunConfig, 'docker' | 'checkpoint' | 'repository' | 'tokenizer' | 'triton'>,
+  options: ContainerOptions,
+): Promise<DockerServer> {
+  const { dockerSettings, startDockerServer } = await import('./docker/index.ts');
+  const { docker, triton, tokenizer, checkpoint = TINY_CHECKPOINT } = config;
   if (docker === undefined) throw new LockstepError('internal', 'target docker has no settings');
-  const notice = (line: string) => void process.stderr.write(`docker: ${line}\n`);
-  const image = docker.image ?? (await cpuImage(await connectEngine(process.env, signal), { triton, notice, signal }));
-  const settings = { ...docker, image, repository, ...(docker.frontend === 'openai' ? { tokenizer } : {}) };
-  return startDockerServer({ settings, env: process.env, notice, signal });
+  const repository = config.repository === undefined ? modelRepository(checkpoint, coreOf(triton)) : requireRepository(config.repository);
+  const settings = await dockerSettings({ docker, repository, tokenizer, triton }, options);
+  return startDockerServer({ settings, env: process.env, ...options });
 }
 
 function frontEndOf({ openai }: TargetConfig): Target['endpoints'] & { readonly openai: string } {

@@ -5,8 +5,8 @@ import type { FieldName, Settings } from './fields.ts';
 import type { Layer } from './layers.ts';
 import { strength } from './layers.ts';
 
-/** Commands that start no target and are given none. */
-export const WITHOUT_TARGET: readonly CommandName[] = ['repository', 'audit'];
+/** Commands that know by themselves what they start, if anything. */
+export const WITHOUT_TARGET: readonly CommandName[] = ['serve', 'start', 'ps', 'stop', 'repository', 'audit'];
 
 const ENDPOINTS: readonly FieldName[] = ['grpc', 'http', 'metrics', 'openai'];
 /** What a container is started with. */
@@ -22,7 +22,6 @@ const DOCKER: readonly FieldName[] = [
   'network',
   'serverArg',
   'frontend',
-  'detach',
 ];
 const ACCESS: readonly FieldName[] = ['tlsCa', 'tlsCert', 'tlsKey', 'header', 'bearerTokenFile'];
 
@@ -31,31 +30,23 @@ const ACCESS: readonly FieldName[] = ['tlsCa', 'tlsCert', 'tlsKey', 'header', 'b
  * config file names the GPU host, a flag asks for the embedded server), so it contradicts nothing: see `withoutUnused`.
  */
 export function refuseContradictions(command: CommandName, settings: Settings, given: Layer): void {
-  if (WITHOUT_TARGET.includes(command)) return;
   const { target } = settings;
   const meant = (name: FieldName) => {
     const one = given.get(name);
     return one !== undefined && strength(one) >= strength(given.get('target')) ? one : undefined;
   };
-  const forDocker = target === 'docker' ? undefined : DOCKER.map(meant).find((one) => one !== undefined);
-  if (forDocker !== undefined) {
-    throw new LockstepError('flags-contradict', `${forDocker.name} is for a container, and the target is ${target}`, {
-      hint: 'Add --target docker, or leave it out.',
-    });
-  }
   if (settings.image !== undefined && meant('triton') !== undefined) {
     throw new LockstepError(
       'flags-contradict',
       `${meant('triton')!.name} names the release of the CPU image, and ${given.get('image')!.name} another image`,
-      {
-        hint: 'Leave one of them out.',
-      },
+      { hint: 'Leave one of them out.' },
     );
   }
-  if (command === 'serve') {
-    if (target === 'embedded' || target === 'docker') return;
-    throw new LockstepError('flags-contradict', `serve starts the embedded server or a container, not target ${target}`, {
-      hint: 'Leave --target out, or use --target docker.',
+  if (WITHOUT_TARGET.includes(command)) return;
+  const forDocker = target === 'docker' ? undefined : DOCKER.map(meant).find((one) => one !== undefined);
+  if (forDocker !== undefined) {
+    throw new LockstepError('flags-contradict', `${forDocker.name} is for a container, and the target is ${target}`, {
+      hint: 'Add --target docker, or leave it out.',
     });
   }
   if (target === 'external' || target === 'openai') {

@@ -1,7 +1,19 @@
 /** One setting: its shape (zod) and the words from which flag, environment name and help are made. */
 import type { z } from 'zod';
 
-export const COMMAND_NAMES = ['check', 'serve', 'goldens', 'repository', 'audit', 'identify', 'init', 'doctor'] as const;
+export const COMMAND_NAMES = [
+  'check',
+  'serve',
+  'start',
+  'ps',
+  'stop',
+  'goldens',
+  'repository',
+  'audit',
+  'identify',
+  'init',
+  'doctor',
+] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 
 export interface FieldOptions {

@@ -28,8 +28,8 @@ const ADDRESS = 'host:port, such as 127.0.0.1:8001; with TLS';
 const MANY = 'several replicas as gpu1:8001,8011|gpu2:8001';
 const PORT = 'a port from 0 to 65535';
 
-/** Commands that start a server, as far as the embedded one and containers go; and those that reach one that already runs. */
-const STARTS = ['check', 'serve', 'goldens', 'identify'] as const;
+/** Commands that start a real server; and those that reach one that already runs. */
+const STARTS = ['check', 'start', 'goldens', 'identify'] as const;
 const REACHES = ['check', 'goldens', 'identify', 'doctor'] as const;
 
 export const FIELDS = {
@@ -37,7 +37,7 @@ export const FIELDS = {
     value: 'KIND',
     expected: 'embedded, process, docker, external or openai',
     help: 'which server is under test: the embedded Triton, a tritonserver binary or container started on this host, one that already runs, or one of which only an OpenAI endpoint is known',
-    commands: ['check', 'serve', 'goldens', 'doctor', 'identify'],
+    commands: ['check', 'goldens', 'doctor', 'identify'],
   }),
   grpc: field(hostPorts('grpcs'), {
     value: 'HOST:PORT',
@@ -110,7 +110,7 @@ export const FIELDS = {
     expected: 'a folder with tokenizer.json',
     help: 'folder of the tokenizer that the served checkpoint was made with',
     defaultText: "the checkpoint's own; none for external",
-    commands: ['check', 'serve', 'goldens', 'repository', 'doctor', 'identify', 'init'],
+    commands: ['check', 'start', 'goldens', 'repository', 'doctor', 'identify', 'init'],
   }),
   repository: field(folder().optional(), {
     value: 'DIR',
@@ -218,25 +218,25 @@ export const FIELDS = {
     value: 'PORT',
     expected: PORT,
     help: 'gRPC port; 0 takes any free one',
-    commands: ['serve'],
+    commands: ['serve', 'start'],
   }),
   httpPort: field(port(8000), {
     value: 'PORT',
     expected: PORT,
     help: 'HTTP port; 0 takes any free one',
-    commands: ['serve'],
+    commands: ['serve', 'start'],
   }),
   metricsPort: field(port(8002), {
     value: 'PORT',
     expected: PORT,
     help: 'metrics port; 0 takes any free one',
-    commands: ['serve'],
+    commands: ['serve', 'start'],
   }),
   openaiPort: field(port(9000), {
     value: 'PORT',
     expected: PORT,
     help: 'port of the OpenAI front end; 0 takes any free one',
-    commands: ['serve'],
+    commands: ['serve', 'start'],
   }),
   engine: field(z.enum(['llama', 'scripted']).default('llama'), {
     value: 'KIND',
@@ -255,7 +255,7 @@ export const FIELDS = {
     expected: 'a folder with config.json, model.safetensors and tokenizer.json',
     help: 'checkpoint and tokenizer that a server started here serves, such as docker/checkpoint/tiny-spm',
     defaultText: 'the tiny checkpoint',
-    commands: ['check', 'serve', 'goldens', 'doctor', 'identify'],
+    commands: ['check', 'serve', 'start', 'goldens', 'doctor', 'identify'],
   }),
   triton: field(z.string().min(1).optional(), {
     value: 'VERSION|PATH',
@@ -281,7 +281,7 @@ export const FIELDS = {
     expected: 'a folder with rank0.engine and config.json',
     help: 'engine folder of trtllm-build, mounted read-only where gpt_model_path of the repository names it (/engine where nothing does); to make a repository of the LLM API, or with --backend cpu, a Hugging Face checkpoint',
     defaultText: 'none',
-    commands: ['check', 'serve', 'goldens', 'repository', 'identify', 'doctor', 'init'],
+    commands: ['check', 'start', 'goldens', 'repository', 'identify', 'doctor', 'init'],
   }),
   gpus: field(
     z
@@ -367,7 +367,7 @@ export const FIELDS = {
   detach: field(z.boolean().default(false), {
     expected: 'true or false',
     help: 'leave the container running when it is ready: `lockstep ps` lists it, `lockstep stop` ends it',
-    commands: ['serve'],
+    commands: ['start'],
   }),
   output: field(folder().optional(), {
     value: 'DIR',

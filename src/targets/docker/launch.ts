@@ -90,6 +90,7 @@ export interface ContainerParts {
   readonly env: readonly string[];
   /** Ports of the host; those of the container are `INNER`. */
   readonly ports: Ports;
+  readonly memoryBytes?: number | undefined;
   readonly run: string;
   readonly owner: string;
 }
@@ -110,6 +111,8 @@ export function containerOptions(parts: ContainerParts): ContainerCreateOptions 
     HostConfig: {
       // A source that does not exist is refused; the older Binds would make an empty folder of it.
       Mounts: parts.mounts.all.map(({ source, target }) => ({ Type: 'bind', Source: source, Target: target, ReadOnly: true })),
+      // Equal: no swap beside it.
+      ...(parts.memoryBytes === undefined ? {} : { Memory: parts.memoryBytes, MemorySwap: parts.memoryBytes }),
       ShmSize: parseSize(settings.shmSize),
       Ulimits: parts.ulimits.map(parseUlimit),
       DeviceRequests: parseGpus(parts.gpus),

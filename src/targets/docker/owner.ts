@@ -1,6 +1,7 @@
 /** Labels that say whose a container is, set before it exists, so that there is no moment in which it is nobody's. */
-import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isLiving, readProcess } from '../process/process-table.ts';
 
 /** Of every container: the run that started it. */
@@ -21,6 +22,11 @@ export function ownerState(owner: string): 'living' | 'dead' | 'detached' | 'of 
   if (match === null || match[4] !== hostname()) return 'of another host';
   if (match[3] !== bootId()) return 'dead';
   return isLiving({ pid: Number(match[1]), startTicks: Number(match[2]) }) ? 'living' : 'dead';
+}
+
+/** The file in which a run keeps how its container ended; removed with the container. */
+export function lastWordsPath(run: string): string {
+  return join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `lockstep_${run}_last_words`);
 }
 
 function bootId(): string {

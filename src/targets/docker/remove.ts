@@ -1,9 +1,10 @@
 /** Removal of containers: by id, of one run, of every owner that is dead. */
+import { rmSync } from 'node:fs';
 import type { ContainerInfo } from 'dockerode';
 import { pollUntil } from '#core/deadline/index.ts';
 import type { Engine } from './engine.ts';
 import { engineError, statusOf } from './engine-error.ts';
-import { OWNER_LABEL, RUN_LABEL, ownerState } from './owner.ts';
+import { OWNER_LABEL, RUN_LABEL, lastWordsPath, ownerState } from './owner.ts';
 
 const GONE_WITHIN_MS = 10_000;
 
@@ -29,19 +30,10 @@ export function listOwn(engine: Engine, label: string = RUN_LABEL): Promise<Cont
   });
 }
 
-/** Everything of one run; looked for again, since one may be under way while its owner is killed. */
-export async function removeRun(engine: Engine, run: string): Promise<void> {
-  for (let look = 0; look < 3; look += 1) {
-    const found = await listOwn(engine, `${RUN_LABEL}=${run}`);
-    if (found.length === 0 && look > 0) return;
-    await Promise.all(found.map(({ Id }) => removeContainer(engine, Id)));
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  }
-}
-
 /** What a killed run left: containers whose owner is dead. Gives how many there were. */
 export async function sweep(engine: Engine): Promise<number> {
   const left = (await listOwn(engine)).filter(({ Labels }) => ownerState(Labels[OWNER_LABEL] ?? '') === 'dead');
   await Promise.all(left.map(({ Id }) => removeContainer(engine, Id)));
+  for (const { Labels } of left) rmSync(lastWordsPath(Labels[RUN_LABEL] ?? ''), { force: true });
   return left.length;
 }

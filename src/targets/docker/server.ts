@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContainerInspectInfo } from 'dockerode';
+import { sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { lastWordsFile } from '../last-words.ts';
 import { freePorts } from '../process/ports.ts';
@@ -17,7 +17,7 @@ import { type Image, findImage } from './image.ts';
 import { INNER, type Ports, USUAL_ULIMITS, containerOptions, publishedPorts, serverCommand } from './launch.ts';
 import { findLoadFailure } from './load-failure.ts';
 import { type Mounts, modelFolders, planMounts } from './mounts.ts';
-import { DETACHED, thisOwner } from './owner.ts';
+import { DETACHED, RUN_LABEL, lastWordsPath, thisOwner } from './owner.ts';
 import { type ImageFacts, imageFacts } from './probe.ts';
 import { loadFailed, repositoryIndex, waitUntilAnswers } from './ready.ts';
 import { removeContainer, sweep } from './remove.ts';
@@ -25,10 +25,11 @@ import type { DockerSettings } from './settings.ts';
 import { parseEnv, parseUlimit } from './units.ts';
 import { ContainerWatch } from './watch.ts';
 
-const SHARED_MEMORY = '/dev/shm';
 /** Engines of many gigabytes take minutes to load; a server that dies is not waited for. */
 const READY_WITHIN_MS = 600_000;
 const HEALTH_WITHIN_MS = 3_000;
+const EVENT_AFTER_DEATH_MS = 200;
+const OUT_OF_MEMORY = 'killed because memory ran out (event oom), and the server goes on without it';
 const STUB = 'triton_python_backend_stub';
 
 export interface DockerServerOptions {
@@ -39,6 +40,8 @@ export interface DockerServerOptions {
   /** It outlives this process: nothing but `lockstep stop` removes it once it is ready. */
   readonly detach?: boolean;
   readonly readyWithinMs?: number;
+  /** Of the container; default: none but the host's own. */
+  readonly memoryBytes?: number;
   /** Told what takes long. */
   readonly notice: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
@@ -58,9 +61,14 @@ export async function startDockerServer(options: DockerServerOptions): Promise<D
   const env = parseEnv(settings.env, options.env);
   const engine = await connectEngine(options.env, signal);
   const swept = await sweep(engine);
-  if (swept > 0) notice(`removed ${swept} container${swept === 1 ? '' : 's'} of runs that were killed`);
+  if (swept > 0) notice(`removed ${swept === 1 ? '1 container that a killed run' : `${swept} containers that killed runs`} left`);
   const run = `${process.pid}-${randomBytes(6).toString('hex')}`;
-  const registration = registerForCleanup({ containers: { socket: engine.socket, run }, shmPrefixes: [`lockstep_${run}`] });
+  // What could not be removed stays with the watchdog.
+  let left = false;
+  const registration = registerForCleanup({
+    containers: { socket: engine.socket, label: `${RUN_LABEL}=${run}` },
+    shmPrefixes: [`lockstep_${run}`],
+  });
   try {
     const image = await findImage(engine, settings.image, { allowFloatingTag: settings.allowFloatingTag, notice, signal });
     const gpus = settings.gpus ?? ((await hasNvidiaRuntime(engine)) ? 'all' : 'none');
@@ -79,10 +87,11 @@ export async function startDockerServer(options: DockerServerOptions): Promise<D
       run,
       owner,
       released: () => registration.release(),
+      left: () => void (left = true),
     };
     return await launch(plan);
   } catch (thrown) {
-    registration.release();
+    if (!left) registration.release();
     throw thrown;
   }
 }
@@ -98,15 +107,21 @@ interface Plan {
   readonly env: readonly string[];
   readonly run: string;
   readonly owner: string;
-  /** The container is gone, or nobody's here any more. */
+  /** The container that was started is gone, or nobody's here any more. */
   readonly released: () => void;
+  /** A container could not be removed. */
+  readonly left: () => void;
 }
+
+/** Usual limits that an engine, by its socket, refused to this process before. */
+const refusedLimits = new Set<string>();
 
 /** An engine without CAP_SYS_RESOURCE may not lift limits: the usual ones, which nobody asked for by name, are then left out. */
 async function launch(plan: Plan): Promise<DockerServer> {
   const nameOf = (text: string) => parseUlimit(text).Name;
   const asked = plan.options.settings.ulimits;
-  let usual = USUAL_ULIMITS.filter((text) => !asked.map(nameOf).includes(nameOf(text)));
+  const { socket } = plan.engine;
+  let usual = USUAL_ULIMITS.filter((text) => !asked.map(nameOf).includes(nameOf(text)) && !refusedLimits.has(`${socket} ${text}`));
   for (;;) {
     try {
       return await startOnce(plan, [...usual, ...asked]);
@@ -117,6 +132,7 @@ async function launch(plan: Plan): Promise<DockerServer> {
       plan.options.notice(
         `the engine may not set ${refused} (it lacks CAP_SYS_RESOURCE), so the container starts without; only GPUs need it`,
       );
+      refusedLimits.add(`${socket} ${refused}`);
       usual = usual.filter((text) => text !== refused);
     }
   }
@@ -135,7 +151,7 @@ async function startOnce(plan: Plan, ulimits: readonly string[]): Promise<Docker
     serverArgs: options.settings.serverArgs,
   });
   const name = `lockstep-${randomBytes(3).toString('hex')}`;
-  const parts = { ...plan, name, command, settings: options.settings, ulimits, ports };
+  const parts = { ...plan, name, command, settings: options.settings, memoryBytes: options.memoryBytes, ulimits, ports };
   let server: DockerServer | undefined;
   let id: string | undefined;
   try {
@@ -147,8 +163,9 @@ async function startOnce(plan: Plan, ulimits: readonly string[]): Promise<Docker
     return server;
   } catch (thrown) {
     const error = options.signal?.aborted === true ? interrupted(thrown) : engineError(thrown, engine.socket);
-    if (server !== undefined) await server.stop().catch(() => undefined);
-    else if (id !== undefined) await removeContainer(engine, id).catch(() => undefined);
+    // Another attempt may follow, so the registration stays as it is.
+    if (server !== undefined) await server.discard().catch(plan.left);
+    else if (id !== undefined) await removeContainer(engine, id).catch(plan.left);
     throw error;
   }
 }
@@ -203,8 +220,10 @@ export class DockerServer implements Target {
     this.id = container.id;
     this.name = container.name;
     this.#watch = new ContainerWatch(plan.engine, container.id, () => this.#words.changed());
-    const path = join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), `lockstep_${plan.run}_last_words`);
-    this.#words = lastWordsFile(path, () => ({ ended: this.#ending(), log: this.#watch.log.tail() }));
+    this.#words = lastWordsFile(lastWordsPath(plan.run), () => ({
+      ended: this.#ending() ?? (this.#watch.outOfMemory ? `lost a process that was ${OUT_OF_MEMORY}` : undefined),
+      log: this.#watch.log.tail(),
+    }));
   }
 
   get endpoints(): Endpoints {
@@ -258,8 +277,7 @@ export class DockerServer implements Target {
   async health(): Promise<Health> {
     const ended = this.#ending();
     if (ended !== undefined) return this.#dead(`the container ${ended}`);
-    if (this.#watch.outOfMemory)
-      return this.#dead('a process in the container was killed because memory ran out (event oom), and the server goes on without it');
+    if (this.#watch.outOfMemory) return this.#dead(`a process in the container was ${OUT_OF_MEMORY}`);
     let ready: string[];
     try {
       ready = (await repositoryIndex(this.endpoints.http, HEALTH_WITHIN_MS))
@@ -274,6 +292,9 @@ export class DockerServer implements Target {
     const stubs = new Set(this.#stubs().map(stubModel));
     const lost = ready.filter((model) => this.#isPython(model) && !stubs.has(model));
     if (lost.length === 0) return { alive: true, detail: '' };
+    // The engine's word that it was for want of memory comes after the death.
+    await sleep(EVENT_AFTER_DEATH_MS);
+    if (this.#watch.outOfMemory) return this.#dead(`the Python process of ${lost.join(', ')} was ${OUT_OF_MEMORY}`);
     return this.#dead(`the Python process of ${lost.join(', ')} is dead while the server still calls the model READY`);
   }
 
@@ -283,7 +304,7 @@ export class DockerServer implements Target {
 
   /** Errors: `container-left` where the engine is gone or refuses; the next run removes what is left then. */
   async stop(): Promise<void> {
-    this.#stopping ??= this.#stop();
+    this.#stopping ??= this.discard().then(this.#plan.released);
     return this.#stopping;
   }
 
@@ -298,7 +319,8 @@ export class DockerServer implements Target {
     this.#words.remove();
   }
 
-  async #stop(): Promise<void> {
+  /** Removes it and leaves the registration to whoever made it. */
+  async discard(): Promise<void> {
     await this.#watch[Symbol.asyncDispose]();
     this.#words.remove();
     try {
@@ -309,7 +331,6 @@ export class DockerServer implements Target {
         cause: thrown,
       });
     }
-    this.#plan.released();
   }
 
   #ending(): string | undefined {

@@ -7,6 +7,7 @@ import { nowNs } from '#core/clock/index.ts';
 import type { ProcessRow } from '../process/process-table.ts';
 import { findDescendants, findLiving, isLiving, killRow } from '../process/process-table.ts';
 import type { Cleanup, WatchdogMessage } from './messages.ts';
+import { removeContainers } from './remove-containers.ts';
 
 const LOOK_EVERY_MS = 1_000;
 const TERM_GRACE_NS = 2e9;
@@ -52,7 +53,11 @@ function familyOf(entry: Entry): readonly ProcessRow[] {
 }
 
 async function clean(left: readonly Entry[]): Promise<void> {
-  const containers = Promise.all(left.map(({ cleanup }) => removeContainers(cleanup)));
+  const containers = Promise.all(
+    left.flatMap(({ cleanup: { containers: of } }) =>
+      of === undefined ? [] : [removeContainers(of.socket, of.label).catch(() => undefined)],
+    ),
+  );
   const rows = left.flatMap(familyOf);
   for (const row of rows) terminate(row);
   const endNs = nowNs() + TERM_GRACE_NS;
@@ -63,14 +68,6 @@ async function clean(left: readonly Entry[]): Promise<void> {
     for (const prefix of cleanup.shmPrefixes ?? []) removeShared(prefix);
   }
   await containers;
-}
-
-/** An engine that is gone has nothing to ask; what it left is swept by the next run. */
-async function removeContainers({ containers }: Cleanup): Promise<void> {
-  if (containers === undefined) return;
-  // Loaded only here: most runs have no containers.
-  const { engineAt, removeRun } = await import('../docker/index.ts');
-  await removeRun(engineAt(containers.socket), containers.run).catch(() => undefined);
 }
 
 function removeShared(prefix: string): void {

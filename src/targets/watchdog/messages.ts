@@ -10,8 +10,8 @@ export interface Cleanup {
   readonly dirs?: readonly string[];
   /** Names in /dev/shm that begin so. At least 8 characters. */
   readonly shmPrefixes?: readonly string[];
-  /** Containers of one run, with the engine that has them. */
-  readonly containers?: { readonly socket: string; readonly run: string };
+  /** Containers with a label, as `lockstep.run=<run>`, on the engine behind a socket. */
+  readonly containers?: { readonly socket: string; readonly label: string };
 }
 
 export type WatchdogMessage =

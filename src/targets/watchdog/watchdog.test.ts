@@ -97,6 +97,8 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('the watchdog', { timeout:
     { pids: [1] },
     { pids: [0] },
     { pids: [process.pid] },
+    { containers: { socket: '/run/docker.sock', label: 'lockstep.run=' } },
+    { containers: { socket: 'docker.sock', label: 'lockstep.run=1-aabbccddeeff' } },
   ])('refuses %j, which is too wide', (cleanup) => {
     expect(() => registerForCleanup(cleanup)).toThrow('[cleanup-refused]');
   });

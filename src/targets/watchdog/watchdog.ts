@@ -56,8 +56,8 @@ function refuseTooWide(cleanup: Cleanup): void {
       refuse(`“${text}”: at least ${SHORTEST_TEXT} characters and no slash are needed to be sure what it names`);
   }
   const { containers } = cleanup;
-  if (containers !== undefined && (!isAbsolute(containers.socket) || containers.run.length < SHORTEST_TEXT))
-    refuse(`containers of run “${containers.run}” at ${containers.socket}`);
+  if (containers !== undefined && (!isAbsolute(containers.socket) || !/^lockstep\.run=.{8}/.test(containers.label)))
+    refuse(`containers with the label “${containers.label}” at ${containers.socket}`);
   for (const pid of cleanup.pids ?? []) {
     if (!Number.isInteger(pid) || pid <= 1 || pid === process.pid) refuse(`process ${pid}`);
   }

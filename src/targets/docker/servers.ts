@@ -1,0 +1,48 @@
+import type { Engine } from './engine.ts';
+import { engineError, statusOf } from './engine-error.ts';
+import { OWNER_LABEL, ownerState } from './owner.ts';
+import { listOwn, removeContainer } from './remove.ts';
+
+/** A server that this project started on the engine, by this run or another. */
+export interface OwnContainer {
+  readonly id: string;
+  readonly name: string;
+  readonly image: string;
+  /** As the engine says it: running, exited, … */
+  readonly state: string;
+  /** As `Up 3 minutes`. */
+  readonly status: string;
+  readonly owner: ReturnType<typeof ownerState>;
+  /** Port in the container → address on this host. */
+  readonly ports: ReadonlyMap<number, string>;
+}
+
+/** A graceful end lets requests in flight finish; a gRPC stream that is left open would hold it for ever. */
+const GRACE_S = 10;
+
+/** Errors: those of `engineError`. */
+export async function listServers(engine: Engine): Promise<readonly OwnContainer[]> {
+  return (await listOwn(engine)).map(({ Id, Names, Image, State, Status, Labels, Ports }) => ({
+    id: Id,
+    name: (Names[0] ?? Id.slice(0, 12)).replace(/^\//, ''),
+    image: Image,
+    state: State,
+    status: Status,
+    owner: ownerState(Labels[OWNER_LABEL] ?? ''),
+    ports: new Map(
+      Ports.filter(({ PublicPort }) => PublicPort !== undefined).map((port) => [port.PrivatePort, `${port.IP}:${port.PublicPort}`]),
+    ),
+  }));
+}
+
+/** Lets requests in flight end, then removes it. Errors: those of `engineError`. */
+export async function stopServer(engine: Engine, id: string): Promise<void> {
+  await engine.docker
+    .getContainer(id)
+    .stop({ t: GRACE_S })
+    .catch((thrown: unknown) => {
+      // Stopped already, or gone.
+      if (![304, 404].includes(statusOf(thrown) ?? 0)) throw engineError(thrown, engine.socket);
+    });
+  await removeContainer(engine, id);
+}
