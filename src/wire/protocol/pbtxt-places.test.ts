@@ -7,6 +7,9 @@ import { MODEL_REPOSITORY } from '#core/config/index.ts';
 import { modelConfigType } from './config-schema.ts';
 import { placeOf, placesIn, type Place } from './pbtxt-places.ts';
 
+/** What breaks readers of text; fast-check's own set of all characters takes seconds to make. */
+const LETTER = fc.constantFrom(...'aZ0 \t\n\r\0\u007f"\'\\{}[]<>:,;#$-', 'é', '日', '🙂', '\u00a0', '\u202e', '\ufeff');
+
 const TEXT = `# name: "a comment"
 name: 'echo' "es" # joined
 max_batch_size : - 4
@@ -62,7 +65,7 @@ const junk = fc.stringMatching(/^[ \n\t,;]?(#[^\n]*\n)?$/);
 
 test('so are those of any configuration, however it is written', () => {
   const message = fc.record({
-    name: fc.string({ unit: 'grapheme' }),
+    name: fc.string({ unit: LETTER }),
     max_batch_size: fc.integer({ min: -9, max: 99 }),
     metric_tags: fc.dictionary(fc.string(), fc.string(), { maxKeys: 3, noNullPrototype: true }),
     instance_group: fc.array(
@@ -82,7 +85,7 @@ test('so are those of any configuration, however it is written', () => {
       const parse = (one: string) => modelConfigType().toObject(textformat.fromText(modelConfigType(), one));
       expect(parse(rebuilt(placesIn(text), text))).toEqual(parse(text));
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   );
 });
 

@@ -38,7 +38,7 @@ test('a tokenizer of any content is read or refused by name', () => {
         expect(outcome(file, text)).toMatch(KNOWN);
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 60 },
   );
 });
 
@@ -49,6 +49,6 @@ test('so is a good one of which one part was replaced', () => {
     fc.property(fc.constantFrom(...parts), fc.jsonValue(), (part, value) => {
       expect(outcome('tokenizer.json', JSON.stringify({ ...(JSON.parse(good) as object), [part]: value }))).toMatch(KNOWN);
     }),
-    { numRuns: 100 },
+    { numRuns: 25 },
   );
 });

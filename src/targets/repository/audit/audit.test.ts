@@ -11,6 +11,9 @@ import { auditRepository, type Finding, patchOf, planRepository, writeRepository
 import type { Edit } from '../knobs/index.ts';
 import { editConfig, setInYaml } from './fix.ts';
 
+/** What breaks readers of text; fast-check's own set of all characters takes seconds to make. */
+const LETTER = fc.constantFrom(...'aZ0 \t\n\r\0\u007f"\'\\{}[]<>:,;#$-', 'é', '日', '🙂', '\u00a0', '\u202e', '\ufeff');
+
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'lockstep audit ')));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -217,7 +220,7 @@ cuda_graph_config: null
           expect(editConfig(after, edits)).toBe(after);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 50 },
     );
   });
 });
@@ -311,7 +314,7 @@ describe('what cannot be read is refused with file and line', () => {
     fc.assert(
       fc.property(
         fc.oneof(
-          fc.string({ unit: 'binary' }),
+          fc.string({ unit: LETTER }),
           fc.array(token, { maxLength: 20 }).map((words) => words.join(' ')),
         ),
         (text) => {
@@ -320,15 +323,15 @@ describe('what cannot be read is refused with file and line', () => {
           );
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 80 },
     );
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[a-c&*:\-[\]{}!|>"' \n?,#%@]{0,30}$/)), (text) => {
+      fc.property(fc.oneof(fc.string({ unit: LETTER }), fc.stringMatching(/^[a-c&*:\-[\]{}!|>"' \n?,#%@]{0,30}$/)), (text) => {
         expect(refusal(write('fuzz yaml', { 'm/config.pbtxt': LLMAPI, 'm/1/model.yaml': text }))).toMatch(
           /^(accepted|\[file-malformed\] \/fuzz yaml\/m\/1\/model\.yaml:\d+: no YAML: [^\n]*)$/,
         );
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 });
