@@ -3,15 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { LETTER } from '#core/testing/letters.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { COMMAND_NAMES, flagName } from './field.ts';
 import { FIELD_NAMES } from './fields.ts';
 import { parseFlags } from './flags.ts';
 import { resolveSettings } from './resolve.ts';
 import { toRunConfig } from './run-config.ts';
-
-/** What breaks readers of text; fast-check's own set of all characters takes seconds to make. */
-const LETTER = fc.constantFrom(...'aZ0 \t\n\r\0\u007f"\'\\{}[]<>:,;#$-', 'é', '日', '🙂', '\u00a0', '\u202e', '\ufeff');
 
 const cwd = mkdtempSync(join(tmpdir(), 'lockstep-fuzz-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));

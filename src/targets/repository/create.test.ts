@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MODEL_REPOSITORY, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { LETTER } from '#core/testing/letters.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { shortHash } from '#core/hash/index.ts';
 import { REPOSITORY_RELEASES } from '#core/profile/index.ts';
@@ -24,9 +25,6 @@ import { parseModelConfig, readModelConfig } from '#wire/protocol/pbtxt.ts';
 import { configText } from './config-text.ts';
 import { planRepository, type RepositoryOptions, writeRepository } from './index.ts';
 import { llmapiModel, stockModels } from './models.ts';
-
-/** What breaks readers of text; fast-check's own set of all characters takes seconds to make. */
-const LETTER = fc.constantFrom(...'aZ0 \t\n\r\0\u007f"\'\\{}[]<>:,;#$-', 'é', '日', '🙂', '\u00a0', '\u202e', '\ufeff');
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'lockstep repository ')));
 const engine = join(dir, 'an engine');

@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import textformat from 'protobufjs/ext/textformat.js';
 import { expect, test } from 'vitest';
+import { LETTER } from '#core/testing/letters.ts';
 import { MODEL_REPOSITORY } from '#core/config/index.ts';
 import { modelConfigType } from './config-schema.ts';
 import { placeOf, placesIn, type Place } from './pbtxt-places.ts';
-
-/** What breaks readers of text; fast-check's own set of all characters takes seconds to make. */
-const LETTER = fc.constantFrom(...'aZ0 \t\n\r\0\u007f"\'\\{}[]<>:,;#$-', 'é', '日', '🙂', '\u00a0', '\u202e', '\ufeff');
 
 const TEXT = `# name: "a comment"
 name: 'echo' "es" # joined

@@ -5,14 +5,12 @@ import { applyPatch, parsePatch } from 'diff';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { LETTER } from '#core/testing/letters.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { parseModelConfig } from '#wire/protocol/pbtxt.ts';
 import { auditRepository, type Finding, patchOf, planRepository, writeRepository } from '../index.ts';
 import type { Edit } from '../knobs/index.ts';
 import { editConfig, setInYaml } from './fix.ts';
-
-/** What breaks readers of text; fast-check's own set of all characters takes seconds to make. */
-const LETTER = fc.constantFrom(...'aZ0 \t\n\r\0\u007f"\'\\{}[]<>:,;#$-', 'é', '日', '🙂', '\u00a0', '\u202e', '\ufeff');
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'lockstep audit ')));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
