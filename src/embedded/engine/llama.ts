@@ -3,7 +3,8 @@ import { attend } from './attention.ts';
 import type { Checkpoint, LayerWeights } from './checkpoint.ts';
 import type { KvStore } from './kv-store.ts';
 import { roundToBf16 } from './safetensors.ts';
-import { type BatchPlace, project, projectRounded } from './reduce.ts';
+import { createProducts } from './products.ts';
+import { type BatchPlace, projectRounded } from './reduce.ts';
 
 /** One token of one sequence: computed against that sequence's cache only. */
 export interface ForwardRow extends BatchPlace {
@@ -33,7 +34,7 @@ export interface LlamaOptions {
   readonly faults: ReadonlySet<string>;
 }
 
-/** Two blocks of four rows: about a millisecond of work on one core, the longest time between two looks at the sockets. */
+/** Rows that one pass takes: about a millisecond of work on one core, the longest time between two looks at the sockets. */
 const MAX_ROWS = 8;
 
 /**
@@ -69,10 +70,22 @@ export function createLlama({ checkpoint, store, reduction, faults }: LlamaOptio
   const rowOffsets = new Int32Array(config.maxPositions);
   const scores = new Float64Array(config.maxPositions);
 
+  const products = createProducts(
+    [
+      ...checkpoint.layers.flatMap(({ qkv: three, out, gateUp: two, down }) => [
+        { weights: three, outputs: qkvWidth, inputs: hidden },
+        { weights: out, outputs: hidden, inputs: qWidth },
+        { weights: two, outputs: 2 * ff, inputs: hidden },
+        { weights: down, outputs: hidden, inputs: ff },
+      ]),
+      { weights: output, outputs: vocab, inputs: hidden },
+    ],
+    MAX_ROWS,
+  );
   const exact =
     reduction === 'invariant'
-      ? (out: Float64Array, outputs: number, w: Float64Array, inputs: number, from: Float64Array, rows: readonly ForwardRow[]) =>
-          project(out, outputs, w, inputs, from, rows.length)
+      ? (out: Float64Array, _outputs: number, w: Float64Array, _inputs: number, from: Float64Array, rows: readonly ForwardRow[]) =>
+          products.multiply(out, w, from, rows.length)
       : (out: Float64Array, outputs: number, w: Float64Array, inputs: number, from: Float64Array, rows: readonly ForwardRow[]) =>
           rows.forEach((row, at) => projectRounded(out, outputs, w, inputs, from, at, row));
 
