@@ -15,10 +15,11 @@ export async function runSeeds(work: Work, probe: SeedProbe, route: RouteId, fin
   const subjects = await telling(work, route, probe.id, (s) => -allEqual(s.logits[0]!));
   const base = work.lab.plan.rng(`seeds-${route}`).int(0, 1e9);
   let chance = 1;
-  for (const subject of subjects) {
+  for (const [k, subject] of subjects.entries()) {
     const seen = new Set<string>();
     for (let i = 0; i < SEEDS; i++) {
-      const words = { ...probe.with, maxTokens: 1, seed: base + i };
+      // Other seeds for every prompt: the same ones would draw alike, and the chances below could not be multiplied.
+      const words = { ...probe.with, maxTokens: 1, seed: base + k * SEEDS + i };
       const [first, again] = [await askWith(work, route, subject, words), await askWith(work, route, subject, words, 1)];
       const refusal = first.refusal ?? again.refusal;
       if (refusal !== undefined) return findings.fail('seed-decides', 'refused', probe.id, refusal, route, subject);

@@ -34,9 +34,9 @@ const CONFIG = { string_param: '{"name":"preprocessing","backend":"python","max_
 const UNPOLLED = "failed to load 'preprocessing', failed to poll from model repository";
 
 /** A load that is refused leaves the model as it was. */
-function refusedLoads(rows: readonly (readonly [name: string, parameters: object, code: string, details: string])[]): RpcCase[] {
-  return rows.flatMap(([name, parameters, code, details]) => [
-    { ...fails(`a load with ${name}`, 'RepositoryModelLoad', { model_name: 'preprocessing', parameters }, code, details), changes: true },
+function refusedLoads(rows: readonly (readonly [name: string, parameters: object, code: string, details: string, until?: Until<RpcCase>])[]): RpcCase[] {
+  return rows.flatMap(([name, parameters, code, details, until]) => [
+    { ...fails(`a load with ${name}`, 'RepositoryModelLoad', { model_name: 'preprocessing', parameters }, code, details), changes: true, ...(until === undefined ? {} : { until }) },
     { ...ok(`the model after a load with ${name}`, 'ModelReady', { name: 'preprocessing' }, { ready: true }), changes: true },
   ]);
 }
@@ -73,18 +73,18 @@ export const SERVER_RPCS: readonly RpcCase[] = [
   fails('statistics of an unknown model', 'ModelStatistics', { name: 'nope' }, 'INVALID_ARGUMENT', "requested model 'nope' is not available"),
   fails('statistics of an unknown version', 'ModelStatistics', { name: 'ensemble', version: '7' }, 'INVALID_ARGUMENT', "requested model version is not available for model 'ensemble'"),
   fails('the index of one repository', 'RepositoryIndex', { repository_name: 'x' }, 'UNIMPLEMENTED', "'repository_name' specification is not supported"),
-  fails('status of an unknown CUDA region', 'CudaSharedMemoryStatus', { name: 'zz' }, 'NOT_FOUND', "Unable to find cuda shared memory region: 'zz'"),
-  { ...fails('a CUDA region without a handle', 'CudaSharedMemoryRegister', { name: 'zz', raw_handle: Uint8Array.of(1), device_id: '0', byte_size: '4' }, 'INVALID_ARGUMENT', 'failed to register shared memory region: invalid args'), changes: true },
+  before({ '2.49': { details: "Unable to find system shared memory region: 'zz'" } }, fails('status of an unknown CUDA region', 'CudaSharedMemoryStatus', { name: 'zz' }, 'NOT_FOUND', "Unable to find cuda shared memory region: 'zz'")),
+  { ...fails('a CUDA region without a handle', 'CudaSharedMemoryRegister', { name: 'zz', raw_handle: Uint8Array.of(1), device_id: '0', byte_size: '4' }, 'INVALID_ARGUMENT', 'failed to register shared memory region: invalid args'), changes: true, until: { '2.45': { details: /^failed to register CUDA shared memory region 'zz': failed to open CUDA IPC handle: / } } },
   { ...fails('traces without a file', 'TraceSetting', { settings: { trace_level: { value: ['TIMESTAMPS'] } } }, 'INVALID_ARGUMENT', /^Attempting to set invalid trace setting :trace file name is not given/), changes: true },
   ...refusedLoads([
     ['files without a configuration', { [`file:1/model.py`]: FILE }, 'INTERNAL', UNPOLLED],
-    ['a file beside the folder of the model', { config: CONFIG, 'file:../x': FILE }, 'INTERNAL', UNPOLLED],
+    ['a file beside the folder of the model', { config: CONFIG, 'file:../x': FILE }, 'INTERNAL', UNPOLLED, { '2.39': { code: 'INVALID_ARGUMENT', details: "load failed for model 'preprocessing': at least one version must be available under the version policy of model 'preprocessing'\n" } }],
     ['a file beside it, by way of a version', { config: CONFIG, 'file:1/../../x': FILE }, 'INTERNAL', UNPOLLED],
     ['a file without a name', { config: CONFIG, 'file:': FILE }, 'INTERNAL', UNPOLLED],
     ['files of no version', { config: CONFIG, 'file:/tmp/x': FILE }, 'INVALID_ARGUMENT', "load failed for model 'preprocessing': at least one version must be available under the version policy of model 'preprocessing'\n"],
     ['a parameter of another name', { config: CONFIG, foo: FILE }, 'INVALID_ARGUMENT', "unrecognized load parameter 'foo'."],
   ]),
-  { ...fails('the log file cannot be moved', 'LogSettings', { settings: { log_file: { string_param: 'x' } } }, 'UNIMPLEMENTED', 'log file location can not be updated through network protocol'), changes: true },
+  { ...fails('the log file cannot be moved', 'LogSettings', { settings: { log_file: { string_param: 'x' } } }, 'UNIMPLEMENTED', 'log file location can not be updated through network protocol'), changes: true, until: { '2.44': 'the log would go to a file of that name' } },
 ];
 
 /** The tensor has the shape that was named, and what lies behind its bytes. */
@@ -128,12 +128,12 @@ export const INFER_ERRORS: readonly RpcCase[] = [
   infer('the request id is in the text', { model: PRE, id: 'mine', inputs: [bytes('QUERY', [1, 2], ['a', 'b']), length] }, 'INVALID_ARGUMENT', /^\[request id: mine\] unexpected shape/),
   infer('batch sizes that differ', { model: PRE, inputs: [bytes('QUERY', [2, 1], ['a', 'b']), length] }, 'INVALID_ARGUMENT', /input '\w+' batch size does not match other inputs for 'preprocessing'$/),
   stock(infer('a batch too large', preprocessing(Array.from({ length: 9 }, () => 'x'), Array.from({ length: 9 }, () => 1)), 'INVALID_ARGUMENT', /inference request batch-size must be <= 8 for 'preprocessing'$/)),
-  infer('a batch of none', { model: PRE, inputs: [bytes('QUERY', [0, 1], []), int32('REQUEST_OUTPUT_LEN', [0, 1], [])] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] input byte size mismatch for input 'REQUEST_OUTPUT_LEN' for model 'preprocessing'. Expected 4, got 0"),
+  before({ '2.46': { code: 'INTERNAL', details: "Failed to process the request(s) for model instance 'preprocessing_0_0', message: ValueError: cannot reshape array of size 0 into shape (1,)" }, '2.36': { details: "Failed to process the request(s) for model instance 'preprocessing_0', message: ValueError: cannot reshape array of size 0 into shape (1,)" } }, infer('a batch of none', { model: PRE, inputs: [bytes('QUERY', [0, 1], []), int32('REQUEST_OUTPUT_LEN', [0, 1], [])] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] input byte size mismatch for input 'REQUEST_OUTPUT_LEN' for model 'preprocessing'. Expected 4, got 0")),
   infer('a batch of none beside one of one', { model: PRE, inputs: [bytes('QUERY', [0, 1], []), length] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] input 'QUERY' batch size does not match other inputs for 'preprocessing'"),
-  stock(infer('one input of a model that has no optional ones', { model: POST, inputs: [ids] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] expected 2 inputs but got 1 inputs for model 'postprocessing'. Got input(s) ['TOKENS_BATCH'], but missing required input(s) ['SEQUENCE_LENGTH']. Please provide all required input(s).")),
-  stock(infer('no input of a model that has no optional ones', { model: POST, inputs: [] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] expected 2 inputs but got 0 inputs for model 'postprocessing'. Got input(s) [], but missing required input(s) ['TOKENS_BATCH','SEQUENCE_LENGTH']. Please provide all required input(s).")),
-  stock(infer('nine inputs for a model of two', { model: POST, inputs: Array.from({ length: 9 }, (_, i) => int32(`Z${i}`, [1, 1], [1])) }, 'INVALID_ARGUMENT', /^\[request id: <id_unknown>\] expected 2 inputs but got 9 inputs for model 'postprocessing'\. Got input\(s\) \[('Z\d',?){9}\], but missing required input\(s\) \['TOKENS_BATCH','SEQUENCE_LENGTH'\]\. Please provide all required input\(s\)\.$/)),
-  stock(infer('three inputs for a model of two, none missing', { model: POST, inputs: [ids, lengths, int32('Z', [1, 1], [1])] }, 'INVALID_ARGUMENT', /expected 2 inputs but got 3 inputs for model 'postprocessing'\. Got input\(s\) \[('\w+',?){3}\], but missing required input\(s\) \]\. Please provide all required input\(s\)\.$/)),
+  before({ '2.43': { details: "[request id: <id_unknown>] expected 2 inputs but got 1 inputs for model 'postprocessing'" } }, stock(infer('one input of a model that has no optional ones', { model: POST, inputs: [ids] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] expected 2 inputs but got 1 inputs for model 'postprocessing'. Got input(s) ['TOKENS_BATCH'], but missing required input(s) ['SEQUENCE_LENGTH']. Please provide all required input(s)."))),
+  before({ '2.43': { details: "[request id: <id_unknown>] expected 2 inputs but got 0 inputs for model 'postprocessing'" } }, stock(infer('no input of a model that has no optional ones', { model: POST, inputs: [] }, 'INVALID_ARGUMENT', "[request id: <id_unknown>] expected 2 inputs but got 0 inputs for model 'postprocessing'. Got input(s) [], but missing required input(s) ['TOKENS_BATCH','SEQUENCE_LENGTH']. Please provide all required input(s)."))),
+  before({ '2.43': { details: "[request id: <id_unknown>] expected 2 inputs but got 9 inputs for model 'postprocessing'" } }, stock(infer('nine inputs for a model of two', { model: POST, inputs: Array.from({ length: 9 }, (_, i) => int32(`Z${i}`, [1, 1], [1])) }, 'INVALID_ARGUMENT', /^\[request id: <id_unknown>\] expected 2 inputs but got 9 inputs for model 'postprocessing'\. Got input\(s\) \[('Z\d',?){9}\], but missing required input\(s\) \['TOKENS_BATCH','SEQUENCE_LENGTH'\]\. Please provide all required input\(s\)\.$/))),
+  before({ '2.43': { details: "[request id: <id_unknown>] expected 2 inputs but got 3 inputs for model 'postprocessing'" } }, stock(infer('three inputs for a model of two, none missing', { model: POST, inputs: [ids, lengths, int32('Z', [1, 1], [1])] }, 'INVALID_ARGUMENT', /expected 2 inputs but got 3 inputs for model 'postprocessing'\. Got input\(s\) \[('\w+',?){3}\], but missing required input\(s\) \]\. Please provide all required input\(s\)\.$/))),
   { ...UNMISSED, ...stock(infer('two inputs, one of them another', { model: POST, inputs: [ids, int32('Z', [1, 1], [1])] }, 'INVALID_ARGUMENT', "unexpected inference input 'Z' for model 'postprocessing'")) },
   before({ '2.46': UNCHECKED }, infer('too few bytes', { model: PRE, inputs: [query, { ...length, data: new Uint8Array(3) }] }, 'INVALID_ARGUMENT', /input byte size mismatch for input 'REQUEST_OUTPUT_LEN' for model 'preprocessing'\. Expected 4, got 3$/)),
   before({ '2.46': UNCHECKED }, infer('too many bytes', { model: PRE, inputs: [query, { ...length, data: new Uint8Array(8) }] }, 'INVALID_ARGUMENT', /input byte size mismatch for input 'REQUEST_OUTPUT_LEN' for model 'preprocessing'\. Expected 4, got 8$/)),

@@ -4,7 +4,7 @@
  */
 import { resolveSettings } from '#core/config/index.ts';
 import { LockstepError, formatError } from '#core/errors/index.ts';
-import { rngFrom } from '#core/seed/index.ts';
+import { drawnClaims } from './drawn-claims.ts';
 import { ORDINARY_CLAIMS } from './run-suite.ts';
 
 async function main(): Promise<void> {
@@ -15,13 +15,8 @@ async function main(): Promise<void> {
     });
   }
   const { seed } = await resolveSettings({ command: 'check', env: process.env, cwd: process.cwd() });
-  const suites = Map.groupBy(ORDINARY_CLAIMS, ({ suite }) => suite);
-  const drawn = [...suites].flatMap(([suite, claims]) =>
-    rngFrom(seed, `claims of ${suite}`)
-      .shuffle(claims)
-      .slice(0, Math.ceil(claims.length * part)),
-  );
-  process.stdout.write(`${drawn.map(({ suite, id }) => `${suite}/${id}`).join(' ')}\n`);
+  const drawn = drawnClaims(ORDINARY_CLAIMS, { seed, part, label: '' });
+  process.stdout.write(`${drawn.join(' ')}\n`);
 }
 
 await main().catch((thrown: unknown) => {

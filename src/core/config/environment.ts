@@ -18,6 +18,9 @@ export const FAULTS_VARIABLE = 'LOCKSTEP_FAULTS';
 /** `all`: official clients are run in every way, each with a negative control (`npm run test:full`), not in some that the seed draws. */
 export const CLIENTS_VARIABLE = 'LOCKSTEP_CLIENTS';
 
+/** `all`: the whole suite on every release of tritonserver (`npm run test:versions`), not a part on four; or releases, as `2.42,2.47`. */
+export const VERSIONS_VARIABLE = 'LOCKSTEP_VERSIONS';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Empty variables count as unset; lists are separated by commas; switches are 1, true, yes or 0, false, no. */
@@ -33,7 +36,7 @@ export function readEnvironment(env: Environment, names: readonly FieldName[] = 
 
 /** Variables that begin with LOCKSTEP_ and mean nothing, each with the name that was likely meant. */
 export function unknownVariables(env: Environment): readonly { readonly name: string; readonly meant: string | undefined }[] {
-  const known = [...FIELD_NAMES.map(envName), RUN_VARIABLE, REAL_VARIABLE, FAULTS_VARIABLE, CLIENTS_VARIABLE];
+  const known = [...FIELD_NAMES.map(envName), RUN_VARIABLE, REAL_VARIABLE, FAULTS_VARIABLE, CLIENTS_VARIABLE, VERSIONS_VARIABLE];
   return Object.keys(env)
     .filter((name) => name.startsWith('LOCKSTEP_') && !known.includes(name))
     .map((name) => ({ name, meant: nearest(name, known) }));

@@ -6,7 +6,7 @@ export type { ParsedFlags } from './flags.ts';
 export { parseFlags } from './flags.ts';
 export { helpForFields } from './help.ts';
 export type { Environment } from './environment.ts';
-export { CLIENTS_VARIABLE, FAULTS_VARIABLE, RUN_VARIABLE, unknownVariables } from './environment.ts';
+export { CLIENTS_VARIABLE, FAULTS_VARIABLE, RUN_VARIABLE, unknownVariables, VERSIONS_VARIABLE } from './environment.ts';
 export { defineConfig, findConfigFile } from './config-file.ts';
 export { nearest } from './nearest.ts';
 export type { Replica } from './replicas.ts';
