@@ -1,9 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
 import { canonicalJson } from '#core/json/index.ts';
 import { shortHash } from '#core/hash/index.ts';
 import { UNKNOWN } from '#core/identity/index.ts';
+import { readEngineConfig } from '../repository/index.ts';
 
 /** What an engine folder says of itself in its config.json. */
 export interface EngineFolder {
@@ -15,44 +14,10 @@ export interface EngineFolder {
   readonly configHash: string;
 }
 
-interface EngineConfig {
-  readonly version?: unknown;
-  readonly pretrained_config?: { readonly mapping?: { readonly world_size?: unknown } };
-}
-
-/**
- * Reads config.json, as trtllm-build writes it beside rank0.engine (TensorRT-LLM tensorrt_llm/builder.py, EngineConfig).
- *
- * Errors: `engine-config-missing`, `engine-config-malformed`.
- */
+/** Errors: those of `readEngineConfig`. */
 export function readEngineFolder(folder: string): EngineFolder {
-  const path = join(folder, 'config.json');
-  if (!existsSync(path)) {
-    throw new LockstepError('engine-config-missing', `${folder} has no config.json, so it is no engine folder of trtllm-build`, {
-      hint: 'Give --engine-dir the folder that holds rank0.engine and config.json.',
-    });
-  }
-  let config: EngineConfig;
-  const text = readFileSync(path, 'utf8');
-  try {
-    config = JSON.parse(text) as EngineConfig;
-    if (typeof config !== 'object' || config === null || Array.isArray(config)) throw new Error('it is no object');
-  } catch (thrown) {
-    throw new LockstepError(
-      'engine-config-malformed',
-      `${path}: ${(thrown as Error).message}; expected the JSON object that trtllm-build wrote`,
-      {
-        hint: 'Build the engine again, or copy the whole folder from where it was built.',
-        cause: thrown,
-      },
-    );
-  }
-  const worldSize = config.pretrained_config?.mapping?.world_size;
-  return {
-    version: typeof config.version === 'string' ? config.version : UNKNOWN,
-    worldSize: typeof worldSize === 'number' ? worldSize : 1,
-    configHash: shortHash(canonicalJson(config)),
-  };
+  const { version, worldSize, config } = readEngineConfig(folder);
+  return { version: version ?? UNKNOWN, worldSize, configHash: shortHash(canonicalJson(config.value)) };
 }
 
 /**

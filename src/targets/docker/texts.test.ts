@@ -131,13 +131,18 @@ describe('an engine folder', () => {
     expect(() => refuseOtherEngine('/e', { ...engine, worldSize: 2 }, '0.14.0')).toThrow('[engine-ranks]');
   });
 
-  test.each(['', '[]', '{"version": ', 'null'])('whose config.json is %j is refused with its place', (text) => {
+  test.each([
+    ['', 'file-malformed'],
+    ['[]', 'engine-foreign'],
+    ['{"version": ', 'file-malformed'],
+    ['null', 'engine-config-invalid'],
+  ])('whose config.json is %j is refused with its place', (text, code) => {
     const path = write('broken/config.json', text);
-    expect(() => readEngineFolder(join(folder, 'broken'))).toThrow(`[engine-config-malformed] ${path}: `);
+    expect(() => readEngineFolder(join(folder, 'broken'))).toThrow(`[${code}] ${path}:1: `);
   });
 
   test('without a config.json is none', () => {
-    expect(() => readEngineFolder(folder)).toThrow('[engine-config-missing]');
+    expect(() => readEngineFolder(folder)).toThrow('[engine-missing]');
   });
 });
 

@@ -37,11 +37,20 @@ export interface EngineFolder {
   readonly logitsType: string;
 }
 
-/**
- * Errors: `engine-missing` (no folder, no config.json), `engine-foreign` (another kind of config.json),
- * `engine-config-invalid`, `engine-incomplete` (a rank's file is missing), `file-unreadable`, `file-malformed`.
- */
+/** Reads config.json and looks for the file of every rank. Errors: those of `readEngineConfig`; `engine-incomplete`. */
 export function readEngineFolder(folder: string): EngineFolder {
+  const engine = readEngineConfig(folder);
+  refuseIncomplete(engine);
+  return engine;
+}
+
+/**
+ * Reads config.json alone (upstream `tensorrt_llm/builder.py`, EngineConfig).
+ *
+ * Errors: `engine-missing` (no folder, no config.json), `engine-foreign` (another kind of config.json),
+ * `engine-config-invalid`, `file-unreadable`, `file-malformed`.
+ */
+export function readEngineConfig(folder: string): EngineFolder {
   if (!existsSync(folder) || !statSync(folder).isDirectory()) {
     throw new LockstepError('engine-missing', `there is no folder ${folder}`, { hint: 'Give the folder that trtllm-build wrote.' });
   }
@@ -74,10 +83,10 @@ export function readEngineFolder(folder: string): EngineFolder {
       { hint: 'Restore the file that trtllm-build wrote; it is not edited by hand.' },
     );
   }
-  return complete(folder, config, parsed.data);
+  return described(folder, config, parsed.data);
 }
 
-function complete(folder: string, config: Positioned, data: z.output<typeof ENGINE_CONFIG>): EngineFolder {
+function described(folder: string, config: Positioned, data: z.output<typeof ENGINE_CONFIG>): EngineFolder {
   const { mapping, logits_dtype } = data.pretrained_config;
   const tensorParallel = mapping?.tp_size ?? 1;
   const pipelineParallel = mapping?.pp_size ?? 1;
@@ -87,15 +96,6 @@ function complete(folder: string, config: Positioned, data: z.output<typeof ENGI
       'engine-config-invalid',
       `${config.file}:${config.lineOf(['pretrained_config', 'mapping', 'world_size'])}: world_size ${worldSize} is no multiple of tp_size ${tensorParallel} × pp_size ${pipelineParallel}`,
       { hint: 'Restore the file that trtllm-build wrote; it is not edited by hand.' },
-    );
-  }
-  const missing = Array.from({ length: worldSize }, (_, rank) => `rank${rank}.engine`).filter((name) => !existsSync(join(folder, name)));
-  if (missing.length > 0) {
-    const there = readdirSync(folder).filter((name) => /^rank\d+\.engine$/.test(name));
-    throw new LockstepError(
-      'engine-incomplete',
-      `${folder}: config.json speaks of ${worldSize} GPU${worldSize === 1 ? '' : 's'}, and ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''} is missing`,
-      { hint: 'Copy the whole folder that trtllm-build wrote.', context: { found: there.join(', ') || 'no rank file' } },
     );
   }
   return {
@@ -109,4 +109,16 @@ function complete(folder: string, config: Positioned, data: z.output<typeof ENGI
     maxBeamWidth: data.build_config?.max_beam_width ?? 1,
     logitsType: logits_dtype ?? 'float32',
   };
+}
+
+function refuseIncomplete({ folder, worldSize }: EngineFolder): void {
+  const missing = Array.from({ length: worldSize }, (_, rank) => `rank${rank}.engine`).filter((name) => !existsSync(join(folder, name)));
+  if (missing.length > 0) {
+    const there = readdirSync(folder).filter((name) => /^rank\d+\.engine$/.test(name));
+    throw new LockstepError(
+      'engine-incomplete',
+      `${folder}: config.json speaks of ${worldSize} GPU${worldSize === 1 ? '' : 's'}, and ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''} is missing`,
+      { hint: 'Copy the whole folder that trtllm-build wrote.', context: { found: there.join(', ') || 'no rank file' } },
+    );
+  }
 }

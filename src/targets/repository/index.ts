@@ -5,6 +5,6 @@ export { auditLoaded, LOADED_DIFFERS, loadedModels } from './audit/loaded.ts';
 export { auditRepository } from './audit/repository.ts';
 export { type Trial, tryBehaviour } from './behaviour/index.ts';
 export { KNOBS, UNSEEN_KNOBS, type Knob, type Level } from './knobs/index.ts';
-export { type EngineFolder, readEngineFolder } from './engine-folder.ts';
+export { type EngineFolder, readEngineConfig, readEngineFolder } from './engine-folder.ts';
 export { planRepository, type PlannedRepository, type RepositoryOptions } from './plan.ts';
 export { writeRepository } from './write.ts';
