@@ -1,12 +1,21 @@
 /** `lockstep audit`: the knobs of a model repository, of a running server, or of both, and what behaviour says of them. */
 import { relative, resolve } from 'node:path';
-import { accessFiles, resolveSettings, type Settings } from '#core/config/index.ts';
+import { accessFiles, addressesOf, resolveSettings, type Settings } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { assertWritable, writeFileAtomic } from '#core/files/index.ts';
 import { auditJson, type AuditReport, auditSarif, isClean, renderAudit } from '#report/audit/index.ts';
 import { styleFor } from '#report/index.ts';
 import { readAccess } from '#targets/external/index.ts';
-import { type Audit, auditLoaded, auditRepository, loadedModels, patchOf, type Trial, tryBehaviour } from '#targets/repository/index.ts';
+import {
+  type Audit,
+  auditLoaded,
+  auditRepository,
+  loadedModels,
+  patchOf,
+  readStatistics,
+  type Trial,
+  tryBehaviour,
+} from '#targets/repository/index.ts';
 import { connect } from '#wire/clients/index.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -46,19 +55,29 @@ export async function audit({ flags, env, cwd, signal, terminal }: CommandContex
   return isClean(report) ? EXIT.held : EXIT.failed;
 }
 
-/** Without a gRPC address the configurations are read and nothing is asked. */
+/** Without a gRPC address nothing is asked: configurations are read, and the statistics of the time since the start. */
 async function auditRunning(
   settings: Settings,
   { cwd, repository, signal }: { readonly cwd: string; readonly repository: string | undefined; readonly signal: AbortSignal },
 ): Promise<Audit & { readonly trials: readonly Trial[] }> {
   const { http = '', grpc } = settings;
+  for (const [flag, text] of [
+    ['--http', http],
+    ['--grpc', grpc],
+  ] as const) {
+    const count = text === undefined ? 1 : addressesOf(text).length;
+    if (count === 1) continue;
+    throw new LockstepError('flags-contradict', `audit looks at one server, and ${flag} names ${count}`, {
+      hint: 'Call it once for each.',
+    });
+  }
   const access = readAccess(accessFiles(settings, cwd));
   await using clients = connect({ grpc: grpc ?? http, http, metrics: undefined, openai: undefined, access });
   const models = await loadedModels(clients.http, signal);
   const loaded = auditLoaded(models, settings.release, repository);
   const trials =
     grpc === undefined
-      ? []
+      ? await readStatistics(clients, signal)
       : await tryBehaviour(
           clients,
           models.map(({ config }) => config),

@@ -10,7 +10,7 @@ export { CLIENTS_VARIABLE, FAULTS_VARIABLE, RUN_VARIABLE, unknownVariables, VERS
 export { defineConfig, findConfigFile } from './config-file.ts';
 export { nearest } from './nearest.ts';
 export type { Replica } from './replicas.ts';
-export { replicasOf } from './replicas.ts';
+export { addressesOf, replicasOf } from './replicas.ts';
 export { MODEL_REPOSITORY, PACKAGE_ROOT, SPM_CHECKPOINT, TINY_CHECKPOINT, projectVersion } from './package-root.ts';
 export { defaultSettings, resolveSettings } from './resolve.ts';
 export type { AccessFiles, DockerConfig, RunConfig } from './run-config.ts';

@@ -79,7 +79,8 @@ function wrongValue(places: readonly Place[], type: protobuf.Type, text: string)
       if (found !== undefined) return found;
       continue;
     }
-    const slice = text.slice(...value);
+    // A placeholder is one word to its reader.
+    const slice = /^\$\{[^}\n]*\}/.exec(text.slice(value[0]))?.[0] ?? text.slice(...value);
     try {
       textformat.fromText(type, `${name}: ${slice}`);
     } catch (thrown) {

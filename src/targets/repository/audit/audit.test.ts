@@ -250,7 +250,7 @@ describe('what cannot be read is refused with file and line', () => {
     [
       'a template',
       () => write('c d', { 'm/config.pbtxt': 'name: "m"\nmax_batch_size: ${triton_max_batch_size}\n' }),
-      /^\[config-malformed\] \/c d\/m\/config\.pbtxt:2: /,
+      '[config-malformed] /c d/m/config.pbtxt:2: max_batch_size: integer value expected; got ${triton_max_batch_size}',
     ],
     ['another language', () => write('e', { 'm/config.pbtxt': '{\n "name": "m"\n}' }), /^\[config-malformed\] \/e\/m\/config\.pbtxt:1: /],
     [

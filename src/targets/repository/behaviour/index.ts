@@ -57,6 +57,13 @@ export async function tryBehaviour(
 
 const IN_ORDER = 'the parts of a stream come in their order';
 
+/** What the statistics of a server say of the time since it started; nothing is asked. Errors: those of the HTTP client. */
+export async function readStatistics({ http }: Pick<Clients, 'http'>, signal: AbortSignal): Promise<readonly Trial[]> {
+  const now = await http.statistics('', '', { signal, deadlineMs: CALL_MS });
+  const answered = now.reduce((sum, { inference_stats }) => sum + inference_stats.success.count, 0);
+  return [singleBatches([], now), noCache([], now, answered)];
+}
+
 interface Answer {
   readonly prompt: number;
   readonly texts: readonly string[];
