@@ -1,7 +1,7 @@
 /** What lies in a folder and runs on this host that a configuration could name. */
 import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HttpChannel } from '#wire/clients/index.ts';
+import { grpcClient, HttpChannel } from '#wire/clients/index.ts';
 
 const DEPTH = 3;
 /** More folders than this are no place for an engine, but somebody's home. */
@@ -61,18 +61,37 @@ function isEngineConfig(path: string): boolean {
 
 const ASK_WITHIN_MS = 1_000;
 
-/** Whether a Triton answers at its usual ports on this host. */
+/** Where a Triton listens that nobody told otherwise. */
+const USUAL = { grpc: '127.0.0.1:8001', http: '127.0.0.1:8000', metrics: '127.0.0.1:8002' };
+
+/** A Triton on this host that answers on both protocols, and its metrics where it has them. */
 export async function findRunning(
   signal: AbortSignal,
+  at: typeof USUAL = USUAL,
 ): Promise<{ readonly grpc: string; readonly http: string; readonly metrics?: string } | undefined> {
-  const answers = async (address: string, path: string) => {
-    await using channel = new HttpChannel(address);
-    return channel.answer({ method: 'GET', path }, { signal, deadlineMs: ASK_WITHIN_MS }).then(
-      ({ status }) => status === 200,
-      () => false,
-    );
-  };
-  if (!(await answers('127.0.0.1:8000', '/v2/health/live'))) return undefined;
-  const metrics = await answers('127.0.0.1:8002', '/metrics');
-  return { grpc: '127.0.0.1:8001', http: '127.0.0.1:8000', ...(metrics ? { metrics: '127.0.0.1:8002' } : {}) };
+  const [http, grpc, metrics] = await Promise.all([
+    answers(at.http, '/v2/health/live', signal),
+    answersGrpc(at.grpc, signal),
+    answers(at.metrics, '/metrics', signal),
+  ]);
+  if (!http || !grpc) return undefined;
+  return { grpc: at.grpc, http: at.http, ...(metrics ? { metrics: at.metrics } : {}) };
+}
+
+async function answers(address: string, path: string, signal: AbortSignal): Promise<boolean> {
+  await using channel = new HttpChannel(address);
+  try {
+    return (await channel.answer({ method: 'GET', path }, { signal, deadlineMs: ASK_WITHIN_MS })).status === 200;
+  } catch {
+    return false;
+  }
+}
+
+async function answersGrpc(address: string, signal: AbortSignal): Promise<boolean> {
+  await using client = grpcClient(address);
+  try {
+    return await client.live({ signal, deadlineMs: ASK_WITHIN_MS });
+  } catch {
+    return false;
+  }
 }

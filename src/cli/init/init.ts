@@ -157,11 +157,13 @@ function hasTemplate(tokenizer: Tokenizer): boolean {
 
 /** Outside of a checkout nothing is called `lockstep`, and plain data does as well. */
 function configText(lines: readonly Line[], inCheckout: boolean): string {
-  const fields = lines.map(([name, value, why]) => `  // ${why}\n  ${name}: ${quoted(value)},`);
+  const fields = lines.map(([name, value, why]) => `  // ${why.replaceAll(/\s+/g, ' ')}\n  ${name}: ${quoted(value)},`);
   const body = `{\n${fields.join('\n')}\n}`;
   return inCheckout ? `import { defineConfig } from 'lockstep';\n\nexport default defineConfig(${body});\n` : `export default ${body};\n`;
 }
 
 function quoted(value: unknown): string {
-  return typeof value === 'string' ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'` : JSON.stringify(value);
+  return typeof value === 'string' && !/[\r\n\u2028\u2029]/.test(value)
+    ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`
+    : JSON.stringify(value);
 }
