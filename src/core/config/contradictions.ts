@@ -23,7 +23,8 @@ const DOCKER: readonly FieldName[] = [
   'serverArg',
   'frontend',
 ];
-const ACCESS: readonly FieldName[] = ['tlsCa', 'tlsCert', 'tlsKey', 'header', 'bearerTokenFile'];
+const TLS: readonly FieldName[] = ['tlsCa', 'tlsCert', 'tlsKey'];
+const ACCESS: readonly FieldName[] = [...TLS, 'header', 'bearerTokenFile'];
 
 /**
  * Errors: `flags-contradict`. An endpoint, fault or checkpoint from a weaker source than the target is not meant for this run (a
@@ -79,6 +80,13 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
       if (settings[name] !== undefined || command === 'doctor') continue;
       throw new LockstepError('flags-contradict', `target external needs an address: --${name} is not set`, {
         hint: `Add --${name} HOST:PORT (Triton's own default is ${name === 'grpc' ? 8001 : 8000}).`,
+      });
+    }
+    const tls = TLS.map(meant).find((one) => one !== undefined);
+    const addresses = ENDPOINTS.map((name) => settings[name]).filter((one) => one !== undefined);
+    if (tls !== undefined && addresses.length > 0 && !addresses.some((one) => /(?:^|\|)(?:grpcs|https):/.test(String(one)))) {
+      throw new LockstepError('flags-contradict', `${tls.name} is for addresses with TLS, and none is given`, {
+        hint: 'Write grpcs://HOST:PORT for gRPC and https://HOST:PORT for the others, or leave it out.',
       });
     }
   } else {

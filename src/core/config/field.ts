@@ -26,8 +26,8 @@ export interface FieldOptions {
   readonly commands: readonly CommandName[];
   /** Shown in help in place of the schema's own default. */
   readonly defaultText?: string;
-  /** Values may hold secrets: no message shows one. */
-  readonly secret?: true;
+  /** What of a value no message shows: all of it, or of addresses who somebody is and what stands behind a question mark. */
+  readonly secret?: 'all' | 'in addresses';
 }
 
 export interface Field<S extends z.ZodType = z.ZodType> extends FieldOptions {

@@ -1,24 +1,13 @@
 /** Every setting of every command; flags, environment, config file, help and types all come from this table. */
 import { z } from 'zod';
+import { isBaseUrls, isHeader, isHostPorts } from './addresses.ts';
 import { field } from './field.ts';
-
-const HOST_PORTS = /^(?:\w+:\/\/)?(\[[0-9a-fA-F:]+\]|[^\s:/|,]+):([0-9]{1,5}(?:,[0-9]{1,5})*)$/;
 
 /** @param scheme the one that says TLS */
 const hostPorts = (scheme: 'grpcs' | 'https') =>
   z
     .string()
-    .refine((text) =>
-      text.split('|').every((part) => {
-        const match = HOST_PORTS.exec(part);
-        const given = /^(\w+):\/\//.exec(part)?.[1];
-        return (
-          match !== null &&
-          (given === undefined || given === scheme) &&
-          (match[2] as string).split(',').every((port) => Number(port) > 0 && Number(port) < 65536)
-        );
-      }),
-    )
+    .refine((text) => isHostPorts(text, scheme))
     .optional();
 
 const port = (number: number) => z.number().int().min(0).max(65535).default(number);
@@ -43,32 +32,30 @@ export const FIELDS = {
     value: 'HOST:PORT',
     expected: `${ADDRESS} grpcs://host:port; ${MANY}`,
     help: "the external target's gRPC address",
+    secret: 'in addresses',
     commands: [...REACHES, 'audit', 'init'],
   }),
   http: field(hostPorts('https'), {
     value: 'HOST:PORT',
     expected: `${ADDRESS} https://host:port; ${MANY}`,
     help: "the external target's HTTP address",
+    secret: 'in addresses',
     commands: [...REACHES, 'audit', 'init'],
   }),
   metrics: field(hostPorts('https'), {
     value: 'HOST:PORT',
     expected: `${ADDRESS} https://host:port; ${MANY}`,
     help: "the external target's metrics address, where it has one",
+    secret: 'in addresses',
     commands: [...REACHES, 'init'],
   }),
-  openai: field(
-    z
-      .string()
-      .refine((text) => text.split('|').every((url) => /^https?:\/\/[^\s/]+(?:\/(?!v1\/?$)[^\s]*)?$/.test(url)))
-      .optional(),
-    {
-      value: 'URL',
-      expected: 'a base URL up to and without /v1, such as http://127.0.0.1:9000; of several replicas with | between them',
-      help: "base URL of the external target's OpenAI front end, without /v1",
-      commands: [...REACHES, 'init'],
-    },
-  ),
+  openai: field(z.string().refine(isBaseUrls).optional(), {
+    value: 'URL',
+    expected: 'a base URL up to and without /v1, such as http://127.0.0.1:9000; of several replicas with | between them',
+    help: "base URL of the external target's OpenAI front end, without /v1",
+    secret: 'in addresses',
+    commands: [...REACHES, 'init'],
+  }),
   tlsCa: field(folder().optional(), {
     value: 'FILE',
     expected: 'a PEM file',
@@ -90,12 +77,12 @@ export const FIELDS = {
     defaultText: 'none',
     commands: [...REACHES, 'audit'],
   }),
-  header: field(z.array(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n]*$/)).default([]), {
+  header: field(z.array(z.string().refine(isHeader)).default([]), {
     value: "'NAME: VALUE'",
-    expected: 'a name, a colon and a value',
+    expected: 'a name of letters, digits, dots, dashes and underscores, a colon, and a value in ASCII; no header that a call sets itself',
     help: 'header of every call to the external target, metadata on gRPC; its value is never shown (may be repeated)',
     defaultText: 'none',
-    secret: true,
+    secret: 'all',
     commands: [...REACHES, 'audit'],
   }),
   bearerTokenFile: field(folder().optional(), {
@@ -321,7 +308,7 @@ export const FIELDS = {
     help: 'environment of the container (may be repeated); values are never printed or stored',
     defaultText: 'none',
     commands: STARTS,
-    secret: true,
+    secret: 'all',
   }),
   user: field(
     z
@@ -356,7 +343,7 @@ export const FIELDS = {
     help: 'further argument of the server in the container (may be repeated)',
     defaultText: 'none',
     commands: STARTS,
-    secret: true,
+    secret: 'all',
   }),
   frontend: field(z.enum(['kserve', 'openai']).default('kserve'), {
     value: 'KIND',

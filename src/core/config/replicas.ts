@@ -24,11 +24,14 @@ const KINDS = ['grpc', 'http', 'metrics', 'openai'] as const;
 /**
  * The addresses of servers that already run, in their order, one replica each: the second of `--grpc` belongs to the second of `--http`.
  *
- * Errors: `flags-contradict` when the settings name different numbers of servers.
+ * Errors: `flags-contradict` when the settings name different numbers of servers, or one address twice.
  */
 export function replicasOf(given: Readonly<Record<(typeof KINDS)[number] | 'target', string | undefined>>): readonly Replica[] {
-  if (given.target === 'openai')
-    return (given.openai?.split('|') ?? []).map((openai) => ({ grpc: '', http: '', metrics: undefined, openai }));
+  if (given.target === 'openai') {
+    const urls = given.openai?.split('|') ?? [];
+    refuseTwice('openai', urls);
+    return urls.map((openai) => ({ grpc: '', http: '', metrics: undefined, openai }));
+  }
   if (given.target !== 'external') return [];
   const lists = Object.fromEntries(
     KINDS.map((kind) => {
@@ -43,10 +46,21 @@ export function replicasOf(given: Readonly<Record<(typeof KINDS)[number] | 'targ
       hint: 'Give every replica in every setting, in one order: --grpc gpu1:8001|gpu2:8001 --http gpu1:8000|gpu2:8000.',
     });
   }
+  for (const kind of KINDS) refuseTwice(kind, lists[kind] ?? []);
   return grpc.map((address, i) => ({
     grpc: address,
     http: http[i] as string,
     metrics: lists['metrics']?.[i],
     openai: lists['openai']?.[i],
   }));
+}
+
+/** A server that is compared with itself is always alike. */
+function refuseTwice(kind: string, addresses: readonly string[]): void {
+  const seen = addresses.map((address) => address.toLowerCase().replace(/\/+$/, ''));
+  const at = seen.findIndex((address, i) => seen.indexOf(address) !== i);
+  if (at < 0) return;
+  throw new LockstepError('flags-contradict', `--${kind} names ${addresses[at]} twice, and replicas are different servers`, {
+    hint: 'Name each server once.',
+  });
 }

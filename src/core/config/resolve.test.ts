@@ -84,6 +84,7 @@ describe('errors say what was expected and what to do', () => {
     [['--target', 'external', '--grpc', 'http://h:1', '--http', 'h:2'], 'value-invalid', 'leave it out'],
     [['--target', 'external', '--grpc', 'h:70000', '--http', 'h:2'], 'value-invalid', 'leave it out'],
     [['--target', 'external', '--grpc', 'h:1', '--http', 'h:2', '--openai', 'http://h:9/v1'], 'value-invalid', 'leave it out'],
+    [['--target', 'external', '--grpc', 'h:1', '--http', 'h:2', '--tls-ca', 'x'], 'flags-contradict', 'Write grpcs://HOST:PORT'],
   ])('%j is %s', async (args, code, hint) => {
     const error = await failing(args);
     expect(error.code).toBe(code);

@@ -1,5 +1,6 @@
 /** Flags over environment over config file over default, validated once. */
 import { LockstepError } from '#core/errors/index.ts';
+import { withoutCredentials } from './addresses.ts';
 import { readConfigFile } from './config-file.ts';
 import { refuseContradictions, WITHOUT_TARGET, withoutUnused } from './contradictions.ts';
 import type { Environment } from './environment.ts';
@@ -44,13 +45,14 @@ function validate(one: Field, given: Given | undefined): unknown {
   const value = one.kind === 'number' && typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : text;
   const parsed = one.schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new LockstepError(
-    'value-invalid',
-    `${given.name} must be ${one.expected}; got ${one.secret === true ? 'something else, not shown' : show(text)}`,
-    {
-      hint: `Correct it or leave it out${defaultHint(one)}.`,
-    },
-  );
+  throw new LockstepError('value-invalid', `${given.name} must be ${one.expected}; got ${got(one, text)}`, {
+    hint: `Correct it or leave it out${defaultHint(one)}.`,
+  });
+}
+
+function got({ secret }: Field, value: unknown): string {
+  if (secret === 'all') return 'something else, not shown';
+  return show(secret === 'in addresses' && typeof value === 'string' ? withoutCredentials(value) : value);
 }
 
 function show(value: unknown): string {

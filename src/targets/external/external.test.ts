@@ -4,12 +4,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { nowNs } from '#core/clock/index.ts';
+import { grpcClient } from '#wire/clients/index.ts';
 import { INFERENCE_SERVICE } from '#wire/protocol/service.ts';
 import { connectExternalTarget, exited, httpReady, readAccess, tcpOpen, waitForAll } from './index.ts';
 
@@ -146,7 +149,7 @@ describe('an external target', () => {
           openai: undefined,
           access: readAccess({ ...files, ...change } as typeof files),
         },
-        readyWithinMs: 400,
+        readyWithinMs: 800,
       });
     await using target = await reach({});
     expect(target.identity['triton']).toBe('2.51.0');
@@ -165,6 +168,82 @@ describe('an external target', () => {
     expect(() => readAccess({ ...files, tlsCa: join(folder, 'token') })).toThrow(/is no PEM file/);
     expect(() => readAccess({ ...files, bearerTokenFile: join(folder, 'nowhere') })).toThrow(/cannot read .*nowhere/);
     expect(noToken).not.toContain(token);
+  });
+
+  test('an address that is a number is verified like a name, and is not put into the server name', async () => {
+    const sample = (name: string) => readFileSync(join(import.meta.dirname, 'samples', name), 'utf8');
+    const asked: (string | undefined)[] = [];
+    const server = createTlsServer({ key: sample('server.key'), cert: sample('server.pem'), ALPNProtocols: ['h2'] }, (socket) => {
+      asked.push(socket.servername === false ? undefined : (socket.servername ?? undefined));
+      socket.destroy();
+    });
+    open.push({ [Symbol.asyncDispose]: async () => void server.close() });
+    server.listen(0, '0.0.0.0');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const warned: string[] = [];
+    const onWarning = (warning: Error) => void warned.push(warning.message);
+    process.on('warning', onWarning);
+    const why = async (host: string) => {
+      await using client = grpcClient(`grpcs://${host}:${port}`, { ca: sample('root.pem'), headers: {} });
+      return await client.live({ deadlineMs: 3_000 }).then(String, (error: unknown) => (error as Error).message);
+    };
+    // The certificate is for localhost and 127.0.0.1.
+    expect(await why('127.0.0.2')).toContain("IP: 127.0.0.2 is not in the cert's list: 127.0.0.1");
+    await why('127.0.0.1');
+    await why('localhost');
+    expect(new Set(asked)).toEqual(new Set([undefined, 'localhost']));
+    process.off('warning', onWarning);
+    expect(warned).toEqual([]);
+  });
+
+  test.each([
+    ['tlsCa', 'server.key', /server\.key holds a (RSA |EC )?PRIVATE KEY, and a CERTIFICATE is wanted/],
+    ['tlsKey', 'client.pem', /client\.pem holds a CERTIFICATE, and a PRIVATE KEY is wanted/],
+    ['tlsKey', 'server.key', /server\.key is not the key of .*client\.pem/],
+    ['tlsCa', '.', /cannot read .*EISDIR/],
+    ['tlsCa', 'README.md', /README\.md is no PEM file/],
+  ])('%s %s is refused before anybody is asked', (name, file, words) => {
+    const sample = (one: string) => join(import.meta.dirname, 'samples', one);
+    const right = { tlsCa: sample('root.pem'), tlsCert: sample('client.pem'), tlsKey: sample('client.key') };
+    expect(() => readAccess({ ...right, bearerTokenFile: undefined, headers: [], [name]: sample(file) })).toThrow(words);
+  });
+
+  test('files that hold half of something say what, and never what is secret', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lockstep access '));
+    open.push({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) });
+    const none = { tlsCa: undefined, tlsCert: undefined, tlsKey: undefined, bearerTokenFile: undefined, headers: [] };
+    const file = (text: string) => {
+      writeFileSync(join(folder, 'file'), text);
+      return join(folder, 'file');
+    };
+    const refused = (change: object) => {
+      try {
+        readAccess({ ...none, ...change });
+      } catch (thrown) {
+        return (thrown as Error).message;
+      }
+      return 'taken';
+    };
+    const root = readFileSync(join(import.meta.dirname, 'samples', 'root.pem'), 'utf8');
+    expect(refused({ tlsCa: file(`${root}-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n`) })).toMatch(
+      /certificate 2 of .* cannot be read/,
+    );
+    expect(refused({ tlsCa: file(root.slice(0, -200)) })).toMatch(/certificate 1 of .* cannot be read/);
+    expect(refused({ bearerTokenFile: file(' \n') })).toMatch(/holds no token: it is empty/);
+    expect(refused({ bearerTokenFile: file('sesame 1') })).toBe(
+      `[access-unreadable] ${folder}/file holds no token: it has blanks or line breaks inside`,
+    );
+    expect(refused({ bearerTokenFile: file('a'), headers: ['Authorization: b'] })).toMatch(/both say what authorization is/);
+    expect(refused({ headers: ['X-Key: a', 'x-key: b'] })).toMatch(/x-key is given twice/);
+    // Whatever a file holds, it is read or refused in words.
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 12 }), (text) => {
+        const said = refused({ bearerTokenFile: file(`sesame${text}`) });
+        expect(said === 'taken' || (said.startsWith('[access-unreadable]') && !said.includes('sesame'))).toBe(true);
+      }),
+      { numRuns: 50, seed: 1 },
+    );
   });
 });
 

@@ -1,8 +1,9 @@
 /** How a client gets in: certificates for addresses with TLS, and headers that every call carries. */
 import { type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js';
+import { TlsCredentials } from './tls.ts';
 
 export interface Access {
-  /** PEM text of the certificates to trust in place of the system's; absent: the system's. */
+  /** PEM text of the certificates to trust in place of the system's; absent: Node's and the system's. */
   readonly ca?: string | undefined;
   /** PEM texts of the client's own certificate and its key, for servers that ask for one. */
   readonly cert?: string | undefined;
@@ -15,14 +16,12 @@ export const OPEN: Access = { headers: {} };
 
 /** `grpcs://host:port` → TLS; `host:port` → none. */
 export function grpcTarget(address: string, access: Access = OPEN): { readonly address: string; readonly credentials: ChannelCredentials } {
-  const secured = /^grpcs:\/\//.test(address);
-  if (!secured) return { address, credentials: credentials.createInsecure() };
-  const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
-  return {
-    address: address.slice('grpcs://'.length),
-    credentials: credentials.createSsl(pem(access.ca), pem(access.key), pem(access.cert)),
-  };
+  if (!address.startsWith(GRPCS)) return { address, credentials: credentials.createInsecure() };
+  const bare = address.slice(GRPCS.length);
+  return { address: bare, credentials: new TlsCredentials(bare.slice(0, bare.lastIndexOf(':')).replace(/^\[|\]$/g, ''), access) };
 }
+
+const GRPCS = 'grpcs://';
 
 export function grpcMetadata(access: Access = OPEN): Metadata {
   const metadata = new Metadata();

@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
 import { LockstepError } from '#core/errors/index.ts';
-import { type Access, httpBase } from '../access.ts';
+import { type Access, httpBase, OPEN } from '../access.ts';
+import { secureContext } from '../tls.ts';
 import type { CallOptions } from '../types.ts';
 import { HttpExchange, type HttpHead, type HttpRequest } from './exchange.ts';
 import { parseJson } from './json.ts';
@@ -26,7 +27,7 @@ export class HttpChannel implements AsyncDisposable {
     this.#pool = new Pool(url.origin, {
       connections: null,
       pipelining: 1,
-      connect: { ca: access?.ca, cert: access?.cert, key: access?.key },
+      ...(url.protocol === 'https:' ? { connect: { secureContext: secureContext(access ?? OPEN) } } : {}),
     });
     this.#headers = access?.headers ?? {};
   }
