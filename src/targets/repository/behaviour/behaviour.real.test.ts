@@ -74,7 +74,8 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1').concurrent('behaviour', { 
       postprocessing: (text) => `${text}response_cache { enable: true }\n`,
     });
     await using server = await startTritonServer({ repository: path, args: ['--cache-config=local,size=10485760'] });
-    expect(await contradicted(server.endpoints)).toEqual(['single-batches', 'no-response-cache']);
+    // Hits overtake misses, so that the parts of streams come out of order too, though not every time.
+    expect(await contradicted(server.endpoints)).toEqual(expect.arrayContaining(['single-batches', 'no-response-cache']));
     await using clients = connect(server.endpoints);
     const models = await loadedModels(clients.http, new AbortController().signal);
     writeFileSync(

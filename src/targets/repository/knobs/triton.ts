@@ -91,10 +91,11 @@ export const TRITON_KNOBS: readonly ConfigKnob[] = [
     id: 'response-cache',
     setting: '`response_cache.enable`',
     deterministic: '`false` (default)',
-    effect: 'give a stored answer in place of a computed one, and so hide every difference',
+    effect:
+      'give a stored answer in place of a computed one, and so hide every difference; on postprocessing hits overtake misses, and parts of a stream come out of order',
     how: 'Delete the block response_cache, and start the server without --cache-config.',
     level: 'error',
-    known: 'doc (`docs/user_guide/response_cache.md`); observed: cache hits are counted in the statistics',
+    known: 'doc (`docs/user_guide/response_cache.md`); the order and the counts of hits observed on 2.51',
     look: ({ config }) => (config.response_cache?.enable === true ? [removed(['response_cache'], 'true')] : []),
   },
   {
