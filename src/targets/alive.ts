@@ -19,7 +19,9 @@ export async function healthOf(processes: readonly ProcessRef[]): Promise<Health
   if (witness !== undefined && !dead.includes(witness)) await sleep(CAUSE_AFTER_DEATH_MS);
   const words = witness?.lastWords === undefined ? undefined : await readLastWords(witness.lastWords, dead.includes(witness));
   if (witness !== undefined && words?.ended !== undefined && !dead.includes(witness)) dead.unshift(witness);
-  const ends = dead.map((p) => [nameOf(p), (p === witness ? words?.ended : undefined) ?? 'is dead'].join(' '));
+  // What a dead server takes along says nothing more.
+  const told = witness !== undefined && dead.includes(witness) ? [witness] : dead;
+  const ends = told.map((p) => [nameOf(p), (p === witness ? words?.ended : undefined) ?? 'is dead'].join(' '));
   return { alive: false, detail: [ends.join('; '), words?.log ?? ''].filter((line) => line !== '').join('\n') };
 }
 

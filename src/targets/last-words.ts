@@ -20,8 +20,8 @@ export interface Writer {
 
 /** Output comes in bursts, and what a process said last can arrive after its exit. */
 const SETTLE_MS = 50;
-/** Between a death and its note lie an exit event and the settling above. */
-const WAIT_MS = 500;
+/** Between a death and its note lie an exit event, of a container the engine's, and the settling above. */
+const WAIT_MS = 2_000;
 
 /** The file, written soon after each call of `changed`: output comes in bursts. */
 export function lastWordsFile(path: string, words: () => LastWords): Writer & { changed(): void } {

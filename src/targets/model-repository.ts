@@ -22,7 +22,13 @@ export function modelRepository(checkpoint: string, { ensembleNeedsAllOutputs }:
   if (checkpoint === TINY_CHECKPOINT && !textOnly) return MODEL_REPOSITORY;
   const cache = join(PACKAGE_ROOT, '.cache', 'models');
   const name = shortHash(
-    [checkpoint, configsIdentity(MODEL_REPOSITORY), modelCodeIdentity(MODEL_REPOSITORY), `text only: ${textOnly}`].join('\n'),
+    [
+      checkpoint,
+      configsIdentity(MODEL_REPOSITORY),
+      modelCodeIdentity(MODEL_REPOSITORY),
+      `text only: ${textOnly}`,
+      'links as they are',
+    ].join('\n'),
   );
   const folder = join(cache, name);
   const path = join(folder, 'models');
@@ -30,7 +36,8 @@ export function modelRepository(checkpoint: string, { ensembleNeedsAllOutputs }:
   const draft = join(cache, `.copying-${process.pid}-${randomBytes(4).toString('hex')}`);
   try {
     mkdirSync(join(draft, 'checkpoint'), { recursive: true });
-    cpSync(MODEL_REPOSITORY, join(draft, 'models'), { recursive: true });
+    // Links stay as they are: a container has the copy and not what it was made of.
+    cpSync(MODEL_REPOSITORY, join(draft, 'models'), { recursive: true, verbatimSymlinks: true });
     if (textOnly) {
       const config = join(draft, 'models', 'ensemble', 'config.pbtxt');
       writeFileAtomic(config, textEnsemble(readFileSync(config, 'utf8')));

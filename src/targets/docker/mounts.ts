@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, posix } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
 import { readModelConfig } from '#wire/protocol/pbtxt.ts';
@@ -31,7 +31,7 @@ const TOKENIZER_PARAMETERS = ['tokenizer_dir'];
 /**
  * Puts each folder where the repository's own configurations look for it, so that a repository works unchanged:
  * the engine where gpt_model_path names it, the tokenizer where tokenizer_dir does, and what a relative path leads to outside of
- * the repository where it leads to in the container. What no configuration names is at /engine and /tokenizer.
+ * the repository, or a link of a model or version, where it leads to in the container. What no configuration names is at /engine and /tokenizer.
  *
  * Errors: `mount-source-missing`, before anything starts: an engine makes an empty folder of a mistyped path, and a
  * server with an empty repository is ready and serves nothing.
@@ -54,7 +54,24 @@ export function planMounts({ repository, engineDir, tokenizer }: Folders): Mount
     const source = join(repository, model, value);
     if (existsSync(source) && !all.some((mount) => mount.target === target)) all.push({ source: realpathSync(source), target });
   }
+  for (const mount of linkedOut(repository)) if (!all.some(({ target }) => target === mount.target)) all.push(mount);
   return { all, tokenizer: at };
+}
+
+/** Models and versions that are links: what they lead to must lie in the container where the link says. */
+function linkedOut(repository: string): Mount[] {
+  const models = readdirSync(repository, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const versions = models
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => readdirSync(join(repository, name), { withFileTypes: true }).map((entry) => ({ entry, folder: name })));
+  return [...models.map((entry) => ({ entry, folder: '' })), ...versions]
+    .filter(({ entry }) => entry.isSymbolicLink())
+    .flatMap(({ entry, folder }) => {
+      const link = join(repository, folder, entry.name);
+      const target = posix.resolve(REPOSITORY_TARGET, folder, readlinkSync(link));
+      // One that leads to nothing is the server's to refuse.
+      return target.startsWith(`${REPOSITORY_TARGET}/`) || !existsSync(link) ? [] : [{ source: realpathSync(link), target }];
+    });
 }
 
 function existing(path: string, what: string): string {

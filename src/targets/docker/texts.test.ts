@@ -91,6 +91,20 @@ test('why a model did not load is found in the log, with all of its lines', () =
     reason: "Internal: ModuleNotFoundError: No module named 'nope'\n\nAt:\n  /models/broken/1/model.py(1): <module>",
   });
   expect(findLoadFailure(log.slice(0, 1))).toBeUndefined();
+  const others = [
+    `E1201 14:56:50.083311 1 model_repository_manager.cc:724] "failed to load model 'bad': at least one version must be available under the version policy of model 'bad'"`,
+    '[libprotobuf ERROR /tmp/x/text_format.cc:337] Error parsing text-format inference.ModelConfig: 2:17: Expected integer, got: zero',
+    `E1201 14:56:52.139500 1 model_repository_manager.cc:1460] "Poll failed for model directory 'worse': failed to read text proto from /models/worse/config.pbtxt"`,
+    'error: creating server: Internal - failed to load all models',
+  ];
+  expect(findLoadFailure(others)).toEqual({
+    model: 'bad',
+    reason: "at least one version must be available under the version policy of model 'bad'",
+  });
+  expect(findLoadFailure(others.slice(1))).toEqual({
+    model: 'worse',
+    reason: 'failed to read text proto from /models/worse/config.pbtxt: 2:17: Expected integer, got: zero',
+  });
 });
 
 test('an owner is alive, dead, detached, or of a host that cannot be seen from here', () => {
@@ -168,6 +182,21 @@ describe('mounts', () => {
       ],
       tokenizer: '/tok',
     });
+  });
+
+  test('follow links that lead out of the repository, and no others', () => {
+    write('linked/one/config.pbtxt', '');
+    write('elsewhere/1/model.py', '');
+    mkdirSync(join(folder, 'linked/two'));
+    symlinkSync(join(folder, 'elsewhere/1'), join(folder, 'linked/two/1'));
+    symlinkSync('../elsewhere', join(folder, 'linked/three'));
+    symlinkSync('one', join(folder, 'linked/four'));
+    const { all } = planMounts({ repository: join(folder, 'linked'), engineDir: undefined, tokenizer: undefined });
+    expect(all).toEqual([
+      { source: join(folder, 'linked'), target: '/models' },
+      { source: join(folder, 'elsewhere'), target: '/elsewhere' },
+      { source: join(folder, 'elsewhere/1'), target: join(folder, 'elsewhere/1') },
+    ]);
   });
 
   test('have usual places for what no configuration names', () => {
