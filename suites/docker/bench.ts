@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultSettings, toDockerConfig } from '#core/config/index.ts';
+import { OWNER_LABEL, RUN_LABEL, ownerState } from '#targets/docker/owner.ts';
+import { readProcess } from '#targets/process/process-table.ts';
 import { type DockerServerOptions, type DockerSettings, type Engine, connectEngine, cpuImage } from '#targets/docker/index.ts';
 
 const CONFIG = `backend: "python"
@@ -40,7 +42,7 @@ export interface Bench extends Disposable {
   repository(name: string, models?: Readonly<Record<string, string>>): string;
   /** Options of a server on the small repository. */
   options(settings?: Partial<DockerSettings>, more?: Partial<DockerServerOptions>): DockerServerOptions;
-  /** Names of containers and of shared memory that this process and its children left. */
+  /** Names of containers and of shared memory that are this process's, or nobody's any more. */
   left(): Promise<string[]>;
   /** Throws with what is left. */
   leftNothing(): Promise<void>;
@@ -62,11 +64,16 @@ export async function openBench(): Promise<Bench> {
     }
     return path;
   };
-  const words = () => readdirSync('/dev/shm').filter((name) => /^lockstep_\d+-.*_last_words$/.test(name));
+  const abandoned = (pid: number) => pid === process.pid || readProcess(pid) === undefined;
+  const words = () => readdirSync('/dev/shm').filter((name) => abandoned(Number(/^lockstep_(\d+)-.*_last_words$/.exec(name)?.[1] ?? 1)));
   const before = new Set(words());
   const left = async () => {
-    const containers = await engine.docker.listContainers({ all: true, filters: { label: ['lockstep.run'] } });
-    return [...containers.map(({ Names }) => Names.join(' ')), ...words().filter((name) => !before.has(name))];
+    const containers = await engine.docker.listContainers({ all: true, filters: { label: [RUN_LABEL] } });
+    const own = containers.filter(({ Labels }) => {
+      const owner = Labels[OWNER_LABEL] ?? '';
+      return owner.startsWith(`${process.pid}:`) || ownerState(owner) !== 'living';
+    });
+    return [...own.map(({ Names }) => Names.join(' ')), ...words().filter((name) => !before.has(name))];
   };
   return {
     engine,

@@ -9,6 +9,7 @@ import { formatError, LockstepError } from '#core/errors/index.ts';
 import { healthOf } from '#targets/alive.ts';
 import { connectEngine, cpuImage, listServers, startDockerServer } from '#targets/docker/index.ts';
 import { type Bench, openBench } from './bench.ts';
+import { startRegistry } from './registry.ts';
 
 let bench: Bench;
 beforeAll(async () => void (bench = await openBench()), 300_000);
@@ -116,6 +117,31 @@ describe('no server', { timeout: 60_000 }, () => {
     });
     await using server = await startDockerServer(bench.options({ image: 'lockstep-triton-cpu:2.51.0', allowFloatingTag: true }));
     expect(server.identity).toMatchObject({ image: 'lockstep-triton-cpu:2.51.0', 'image id': bench.image });
+  });
+
+  test('of an image that has none; it was pulled by its digest, with the login that docker login left, which is nowhere shown', async () => {
+    const login = { user: 'somebody', password: 'not-to-be-seen' };
+    await using registry = await startRegistry(login);
+    const lines: string[] = [];
+    const options = bench.options({ image: registry.reference }, { notice: (line) => lines.push(line) });
+    const before = process.env['DOCKER_CONFIG'];
+    process.env['DOCKER_CONFIG'] = join(bench.folder, 'login');
+    mkdirSync(process.env['DOCKER_CONFIG']);
+    const errors: LockstepError[] = [];
+    try {
+      errors.push(await failing(startDockerServer(options)));
+      const auth = Buffer.from(`${login.user}:${login.password}`).toString('base64');
+      writeFileSync(join(process.env['DOCKER_CONFIG'], 'config.json'), JSON.stringify({ auths: { [registry.host]: { auth } } }));
+      errors.push(await failing(startDockerServer(options)));
+    } finally {
+      if (before === undefined) delete process.env['DOCKER_CONFIG'];
+      else process.env['DOCKER_CONFIG'] = before;
+    }
+    expect(errors.map(({ code }) => code)).toEqual(['image-pull-failed', 'image-without-server']);
+    expect(errors[0]?.hint).toContain('docker login');
+    expect(lines).toEqual(expect.arrayContaining([`pulling ${registry.reference}`, `pulled ${registry.reference}`]));
+    expect([...lines, ...errors.map(formatError)].join('\n')).not.toContain(login.password);
+    await bench.engine.docker.getImage(registry.imageId).remove({ force: true });
   });
 
   test('with GPUs where there is no NVIDIA runtime', async () => {
