@@ -1,11 +1,22 @@
 /** `lockstep check`: the claims, through vitest, with the project's own reporter. */
+import { isAbsolute } from 'node:path';
 import { createVitest } from 'vitest/node';
-import { PACKAGE_ROOT, resolveSettings, RUN_VARIABLE, TINY_CHECKPOINT, toRunConfig, toRunVariable } from '#core/config/index.ts';
+import {
+  MODEL_REPOSITORY,
+  PACKAGE_ROOT,
+  resolveSettings,
+  RUN_VARIABLE,
+  TINY_CHECKPOINT,
+  toRunConfig,
+  toRunVariable,
+} from '#core/config/index.ts';
 import type { RunConfig } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { assertWritable } from '#core/files/index.ts';
 import type { RunReport } from '#report/index.ts';
 import { claimKey, claimPattern, LockstepReporter } from '#report/index.ts';
+import { quoted } from '#checks/lab/replay-command.ts';
+import { mpirunCommand, STOCK_PROGRAM } from '#targets/process/mpirun.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { refuseFaults } from './faults.ts';
@@ -15,7 +26,14 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export async function check(context: CommandContext): Promise<number> {
   const { flags, env, cwd, signal } = context;
-  const config = toRunConfig(await resolveSettings({ command: 'check', flags: flags.layer, env, cwd }), cwd);
+  const settings = await resolveSettings({ command: 'check', flags: flags.layer, env, cwd });
+  const config = toRunConfig(settings, cwd);
+  if (settings.dryRun) {
+    const { repository = MODEL_REPOSITORY, triton, worldSize } = config;
+    const program = triton !== undefined && isAbsolute(triton) ? triton : STOCK_PROGRAM;
+    context.terminal.out(mpirunCommand({ worldSize, program, repository }).map(quoted).join(' '));
+    return EXIT.held;
+  }
   await refuseFaults(config.faults, config.profile, config.checkpoint ?? TINY_CHECKPOINT);
   for (const path of [config.json, config.junit]) if (path !== undefined) assertWritable(path);
   const report = await runSuites(config, flags.positionals, signal);

@@ -31,6 +31,8 @@ export type TargetConfig = Pick<
   | 'checkpoint'
   | 'repository'
   | 'triton'
+  | 'worldSize'
+  | 'lockGpuClocks'
   | 'docker'
   | 'tokenizer'
 >;
@@ -50,7 +52,7 @@ export async function startTarget(config: TargetConfig, options: { readonly sign
   const { checkpoint = TINY_CHECKPOINT, profile, faults, triton } = config;
   const repositoryFor = (core: CoreProfile) =>
     config.repository === undefined ? modelRepository(checkpoint, core) : requireRepository(config.repository);
-  if (config.target === 'process') return startProcessTarget({ repositoryFor, triton, signal: options.signal });
+  if (config.target === 'process') return startProcessTarget(config, repositoryFor, options.signal);
   if (config.target === 'docker') {
     return startContainer(config, { signal: options.signal, notice: (line) => void process.stderr.write(`docker: ${line}\n`) });
   }
@@ -77,18 +79,16 @@ export async function connectReplicas(
   );
 }
 
-interface ProcessOptions {
-  readonly repositoryFor: (core: CoreProfile) => string;
-  readonly triton: string | undefined;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** Of a version; the default release's where there is none. */
 const coreOf = (version: string | undefined): CoreProfile => profileOf(followCore('default', version).profile).core;
 
 /** Real servers do not end with their parent and leave shared memory behind, hence the watchdog. */
-async function startProcessTarget({ repositoryFor, triton, signal }: ProcessOptions): Promise<Target> {
-  const { installedTriton, layOutTriton, startTritonServer } = await import('./process/index.ts');
+async function startProcessTarget(
+  { triton, worldSize, lockGpuClocks: mhz }: TargetConfig,
+  repositoryFor: (core: CoreProfile) => string,
+  signal: AbortSignal | undefined,
+): Promise<Target> {
+  const { installedTriton, layOutTriton, lockGpuClocks, startTritonServer } = await import('./process/index.ts');
   // Shared-memory names of this runner's servers, and so the command lines of their stubs, begin with this.
   const mark = `lockstep_${process.pid}_`;
   const registration = registerForCleanup({ marks: [mark], shmPrefixes: [mark] });
@@ -96,12 +96,19 @@ async function startProcessTarget({ repositoryFor, triton, signal }: ProcessOpti
   const releaseIfGone = () => {
     if (findLiving(mark).length === 0) registration.release();
   };
+  let clocks: Awaited<ReturnType<typeof lockGpuClocks>> | undefined;
+  const free = async () => {
+    const held = clocks;
+    clocks = undefined;
+    await held?.reset();
+  };
   try {
+    if (mhz !== undefined) clocks = await lockGpuClocks(mhz, signal);
     const own = triton !== undefined && isAbsolute(triton);
     // What is laid out from PyPI computes on the CPU.
     const facts = own ? await hostFacts({ signal }) : {};
     const layout = own ? installedTriton(triton) : await layOutTriton({ version: triton, signal });
-    const start = async (core: CoreProfile) => startTritonServer({ repository: servable(repositoryFor(core)), layout, signal });
+    const start = async (core: CoreProfile) => startTritonServer({ repository: servable(repositoryFor(core)), layout, worldSize, signal });
     const expected = coreOf(own ? undefined : triton);
     let server = await start(expected);
     // A program says only now what it is, and whether it can serve the repository that newer ones can.
@@ -113,11 +120,17 @@ async function startProcessTarget({ repositoryFor, triton, signal }: ProcessOpti
     const stop = async () => {
       await server.stop();
       releaseIfGone();
+      await free();
     };
     return {
       kind: 'process',
       endpoints: server.endpoints,
-      identity: { ...server.identity, ...facts },
+      identity: {
+        ...server.identity,
+        ...facts,
+        ...(worldSize === 1 ? {} : { ranks: String(worldSize) }),
+        ...(mhz === undefined ? {} : { 'gpu clocks': `locked to ${mhz} MHz` }),
+      },
       health: () => server.health(),
       processes: () => server.processes(),
       logTail: () => server.logTail(),
@@ -126,6 +139,7 @@ async function startProcessTarget({ repositoryFor, triton, signal }: ProcessOpti
     };
   } catch (thrown) {
     releaseIfGone();
+    await free().catch(() => undefined);
     throw thrown;
   }
 }

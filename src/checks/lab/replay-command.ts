@@ -8,6 +8,8 @@ export function replayCommand(config: RunConfig): string {
   const add = (flag: string, value: string) => words.push(`--${flag} ${quoted(value)}`);
   if (config.target !== 'embedded') add('target', config.target);
   if (config.triton !== undefined) add('triton', config.triton);
+  if (config.worldSize !== 1) add('world-size', String(config.worldSize));
+  if (config.lockGpuClocks !== undefined) add('lock-gpu-clocks', String(config.lockGpuClocks));
   for (const key of ['grpc', 'http', 'metrics', 'openai'] as const) if (config[key]) add(key, config[key]);
   const { tlsCa, tlsCert, tlsKey, bearerTokenFile, headers } = config.access;
   for (const [flag, file] of Object.entries({

@@ -109,6 +109,14 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
       hint: 'Add --target process or --target docker, or leave it out.',
     });
   }
+  const ofProcess = (['worldSize', 'dryRun', 'lockGpuClocks'] as const)
+    .map((name) => given.get(name))
+    .find((one) => one !== undefined && strength(one) >= strength(given.get('target')));
+  if (target !== 'process' && ofProcess !== undefined) {
+    throw new LockstepError('flags-contradict', `${ofProcess.name} is for servers of this host, and the target is ${target}`, {
+      hint: 'Add --target process, or leave it out.',
+    });
+  }
   const repository = given.get('repository');
   if (repository !== undefined && strength(repository) >= strength(given.get('target'))) {
     const checkpoint = given.get('checkpoint');
@@ -136,7 +144,8 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
 }
 
 /** Drops what belongs to another target, so that no report shows an address that was not used. */
-export function withoutUnused(settings: Settings): Settings {
+export function withoutUnused(all: Settings): Settings {
+  const settings = all.target === 'process' ? all : { ...all, worldSize: 1, dryRun: false, lockGpuClocks: undefined };
   const running = { ...settings, fault: [], checkpoint: undefined, repository: undefined, triton: undefined };
   if (settings.target === 'external') return running;
   if (settings.target === 'openai') return { ...running, grpc: undefined, http: undefined, metrics: undefined };

@@ -251,6 +251,24 @@ export const FIELDS = {
     defaultText: 'the newest release of docker/triton/tritonserver.json',
     commands: STARTS,
   }),
+  worldSize: field(z.number().int().min(1).max(1024).default(1), {
+    value: 'N',
+    expected: 'a whole number of ranks from 1',
+    help: 'ranks that target process starts through mpirun, as the stock launch script does: one for each GPU of the engine',
+    commands: ['check'],
+  }),
+  dryRun: field(z.boolean().default(false), {
+    expected: 'true or false',
+    help: 'print the mpirun command by which the stock launch script starts these ranks, and start nothing',
+    commands: ['check'],
+  }),
+  lockGpuClocks: field(z.number().int().min(1).optional(), {
+    value: 'MHZ',
+    expected: 'a frequency in MHz',
+    help: 'pin the clocks of the GPUs of this host while target process runs (nvidia-smi -lgc), and free them afterwards',
+    defaultText: 'left alone',
+    commands: ['check'],
+  }),
   image: field(z.string().min(1).optional(), {
     value: 'IMAGE',
     expected: 'name@sha256:…, or the id of a local image',

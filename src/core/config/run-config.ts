@@ -44,6 +44,10 @@ export interface RunConfig {
   readonly faults: readonly string[];
   /** Of target process: a release, as `2.47`, or the absolute path of a program; undefined: the newest release. */
   readonly triton: string | undefined;
+  /** Ranks of target process; above 1 through mpirun. */
+  readonly worldSize: number;
+  /** Frequency in MHz at which the GPUs of this host are held while target process runs. */
+  readonly lockGpuClocks: number | undefined;
   /** Of target docker. */
   readonly docker: DockerConfig | undefined;
   readonly seed: number;
@@ -140,6 +144,8 @@ export function toRunConfig(settings: Settings, cwd: string, needs: { readonly t
     prompts: settings.prompts === undefined ? undefined : resolve(cwd, settings.prompts),
     profile: profileOf(settings.profile).id,
     faults: settings.fault,
+    worldSize: settings.worldSize,
+    lockGpuClocks: settings.lockGpuClocks,
     triton: settings.triton === undefined || RELEASE.test(settings.triton) ? settings.triton : resolve(cwd, settings.triton),
     docker: settings.target === 'docker' ? toDockerConfig(settings, cwd) : undefined,
     seed: settings.seed,

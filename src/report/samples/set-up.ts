@@ -36,6 +36,8 @@ export const SAMPLE_RUN: ProvidedRun = {
     profile: 'default',
     faults: ['stream-drops-token'],
     triton: undefined,
+    worldSize: 1,
+    lockGpuClocks: undefined,
     docker: undefined,
     seed: 1,
     only: undefined,

@@ -1,4 +1,5 @@
 /** A real tritonserver as a process of this machine: laid out from PyPI, started, watched, stopped without remains. */
+export { lockGpuClocks } from './gpu-clocks.ts';
 export { installedTriton } from './installed.ts';
 export { layOutTriton, type TritonLayout } from './layout.ts';
 export { startTritonServer, TritonProcess, type TritonServerOptions } from './server.ts';

@@ -13,6 +13,7 @@ import { askHttp } from './ask-http.ts';
 import { identify } from './identity.ts';
 import { layOutTriton, type TritonLayout } from './layout.ts';
 import { LogRing } from './log-ring.ts';
+import { mpirunCommand } from './mpirun.ts';
 import { freePorts } from './ports.ts';
 import { findDescendants, findLiving, isLiving, killRow, type ProcessRow, readProcess } from './process-table.ts';
 
@@ -29,6 +30,8 @@ export interface TritonServerOptions {
   /** Models to load, default all of the repository. Others can be loaded later: control mode is explicit. */
   readonly models?: readonly string[];
   readonly readyWithinMs?: number;
+  /** Ranks, started through mpirun when there are several; default 1. */
+  readonly worldSize?: number;
   /** Further arguments of tritonserver. */
   readonly args?: readonly string[];
   readonly layout?: TritonLayout;
@@ -90,23 +93,31 @@ export class TritonProcess implements Target {
     this.#options = options;
     this.endpoints = { http: `127.0.0.1:${http}`, grpc: `127.0.0.1:${grpc}`, metrics: `127.0.0.1:${metrics}`, openai: undefined };
     this.#layout = layout;
-    const args = [
-      `--model-repository=${options.repository}`,
+    const { worldSize = 1 } = options;
+    const everyRank = [
       ...(layout.backends === undefined ? [] : [`--backend-directory=${layout.backends}`]),
       ...(layout.caches === undefined ? [] : [`--cache-directory=${layout.caches}`]),
       '--http-address=127.0.0.1',
       '--grpc-address=127.0.0.1',
       '--metrics-address=127.0.0.1',
+      `--exit-timeout-secs=${EXIT_TIMEOUT_S}`,
+      ...(options.args ?? []),
+    ];
+    const alone = [
+      layout.program,
+      `--model-repository=${options.repository}`,
       `--http-port=${http}`,
       `--grpc-port=${grpc}`,
       `--metrics-port=${metrics}`,
-      `--exit-timeout-secs=${EXIT_TIMEOUT_S}`,
+      ...everyRank,
       '--model-control-mode=explicit',
       ...models.map((name) => `--load-model=${name}`),
       `--backend-config=python,shm-region-prefix-name=${this.#prefix}`,
-      ...(options.args ?? []),
     ];
-    this.#child = spawn(layout.program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: environment(layout) });
+    const listen = { grpc: grpc!, http: http!, metrics: metrics! };
+    const ranks = { worldSize, program: layout.program, repository: options.repository, ports: listen, prefix: this.#prefix };
+    const [program, ...args] = worldSize === 1 ? alone : mpirunCommand({ ...ranks, more: everyRank });
+    this.#child = spawn(program!, args, { stdio: ['ignore', 'pipe', 'pipe'], env: environment(layout) });
     this.#child.stdout?.setEncoding('utf8').on('data', this.#log.sink());
     this.#child.stderr?.setEncoding('utf8').on('data', this.#log.sink());
     // Among the server's shared memory, and so removed with it by whoever cleans up.

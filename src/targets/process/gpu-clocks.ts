@@ -1,0 +1,36 @@
+import { LockstepError } from '#core/errors/index.ts';
+import { runCommand } from './run-command.ts';
+
+const WITHIN_MS = 20_000;
+
+/**
+ * Pins the clocks of every GPU of this host to one frequency, and gives what makes them free again: a GPU that clocks down in
+ * the middle of a run is another machine. Needs the rights to do so. Errors: `gpu-clocks-not-locked`.
+ */
+export async function lockGpuClocks(mhz: number, signal?: AbortSignal): Promise<{ reset(): Promise<void> }> {
+  const smi = (args: readonly string[], what: string) => runCommand('nvidia-smi', args, { ms: WITHIN_MS, what, signal });
+  try {
+    await smi([`--lock-gpu-clocks=${mhz},${mhz}`], 'locking the GPU clocks');
+  } catch (thrown) {
+    const error = LockstepError.from(thrown);
+    if (error.code !== 'command-failed') throw error;
+    const absent = /ENOENT/.test(error.message);
+    throw new LockstepError(
+      'gpu-clocks-not-locked',
+      absent ? 'there is no nvidia-smi on this host' : `nvidia-smi did not lock the GPU clocks to ${mhz} MHz`,
+      {
+        hint: absent
+          ? 'Leave --lock-gpu-clocks out, or run where the NVIDIA driver is installed.'
+          : 'It needs root, and a frequency that `nvidia-smi -q -d SUPPORTED_CLOCKS` lists.',
+        context: { output: error.context['output'] },
+        cause: error,
+      },
+    );
+  }
+  return {
+    reset: async () => {
+      // The run is over, interrupted or not: this has to be done all the same.
+      await runCommand('nvidia-smi', ['--reset-gpu-clocks'], { ms: WITHIN_MS, what: 'freeing the GPU clocks' });
+    },
+  };
+}
