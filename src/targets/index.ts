@@ -49,7 +49,7 @@ export async function startTarget(config: TargetConfig, options: { readonly sign
   if (config.target === 'external') {
     return connectExternalTarget({ endpoints: { ...endpointsOf(config), access: readAccess(config.access) }, signal: options.signal });
   }
-  const { checkpoint = TINY_CHECKPOINT, profile, faults, triton } = config;
+  const { checkpoint = TINY_CHECKPOINT, profile, faults } = config;
   const repositoryFor = (core: CoreProfile) =>
     config.repository === undefined ? modelRepository(checkpoint, core) : requireRepository(config.repository);
   if (config.target === 'process') return startProcessTarget(config, repositoryFor, options.signal);
