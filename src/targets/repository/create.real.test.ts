@@ -1,19 +1,24 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { servable } from '../model-repository.ts';
 import { startTritonServer } from '../process/index.ts';
 import { type RepositoryOptions, planRepository, writeRepository } from './index.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'lockstep made '));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let folder = '';
 
 const PROMPT = 'The sky is';
 
 // Starts a server that `.cache/triton` must have, hence not part of the ordinary tests.
 describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('a made repository on a real tritonserver', { timeout: 60_000 }, () => {
+  // Of skipped tests no hook runs, so nothing may be made outside of one.
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'lockstep made '));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
   test.concurrent.each([
     ['inflight', { ensemble: { max_tokens: 8 }, tensorrt_llm_bls: { max_tokens: 8, return_num_output_tokens: true } }],
     ['v1', { ensemble: { max_tokens: 8 } }],

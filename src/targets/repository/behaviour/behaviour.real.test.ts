@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import { connect } from '#wire/clients/index.ts';
@@ -10,8 +10,7 @@ import { startTritonServer } from '../../process/index.ts';
 import type { Endpoints } from '../../types.ts';
 import { auditLoaded, loadedModels, planRepository, type Trial, tryBehaviour, writeRepository } from '../index.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'lockstep-behaviour-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let folder = '';
 
 /** A repository of the launch profile, with one model's configuration made worse. */
 function repository(name: string, worse: Readonly<Record<string, (text: string) => string>> = {}): string {
@@ -40,6 +39,12 @@ async function contradicted(endpoints: Endpoints): Promise<readonly Trial['id'][
 
 // Starts servers, hence part of npm run test:processes.
 describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1').concurrent('behaviour', { timeout: 60_000 }, () => {
+  // Of skipped tests no hook runs, so nothing may be made outside of one.
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'lockstep-behaviour-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
   test('contradicts nothing on a server of the launch profile, where every statement was tried', async () => {
     const path = repository('clean');
     await using server = await startTritonServer({ repository: path });
