@@ -13,16 +13,23 @@ export type Accepted = (request: Request) => Answer | undefined;
 export function acceptedAnswers(goldens: Iterable<Golden>, tokenizer: Tokenizer): Accepted {
   const byPrompt = new Map<string, Answer>();
   for (const { request, answer } of goldens) {
-    if (request.sampling.kind !== 'greedy') continue;
+    const { minTokens = 0, stopAtEos = true } = request.limits;
+    // Where EOS was held back the answer is another one from there on.
+    if (request.sampling.kind !== 'greedy' || minTokens > 0 || !stopAtEos) continue;
     const key = answer.promptIds.join();
     const known = byPrompt.get(key);
-    if (known === undefined || known.ids.length < answer.ids.length) byPrompt.set(key, answer);
+    if (known === undefined || tells(answer) > tells(known)) byPrompt.set(key, answer);
   }
   return (request) => {
     if (request.sampling.kind !== 'greedy') return undefined;
     const golden = byPrompt.get(rightPromptIds(tokenizer, request).join());
     return golden === undefined ? undefined : limited(golden, request.limits, tokenizer);
   };
+}
+
+/** Of how many steps it is known what the engine does: an EOS is one, a limit tells nothing of the step after it. */
+function tells({ ids, finish }: Answer): number {
+  return ids.length + (finish === 'eos' ? 1 : 0);
 }
 
 function limited(golden: Answer, limits: Limits, tokenizer: Tokenizer): Answer | undefined {

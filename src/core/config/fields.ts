@@ -60,7 +60,7 @@ export const FIELDS = {
     value: 'FILE',
     expected: 'a PEM file',
     help: "certificates to trust at the external target's grpcs:// and https:// addresses",
-    defaultText: "the system's",
+    defaultText: "Node's and the system's",
     commands: [...REACHES, 'audit'],
   }),
   tlsCert: field(folder().optional(), {
