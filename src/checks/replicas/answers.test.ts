@@ -2,18 +2,21 @@ import { describe, expect, test } from 'vitest';
 import { type Asked, whoDiffers } from './answers.ts';
 import { assertSameIdentity } from './identity.ts';
 
-const asked = (keys: string, goldens = '', explained = false): Asked => ({
+/** One letter per replica: its answer; of goldens `=` the accepted one, `!` another; `~` in `forgiven`: as the first, to the policy. */
+const asked = (keys: string, goldens = '', forgiven = '', explained = false): Asked => ({
   what: 'one',
-  seen: keys
-    .split('')
-    .map((key, i) => ({ key, golden: goldens[i] === '=' ? 'identical' : goldens[i] === '!' ? 'unexplained' : undefined })),
+  seen: keys.split('').map((key, i) => ({
+    key,
+    asFirst: key === keys[0] || forgiven[i] === '~',
+    accepted: goldens[i] === '=' ? true : goldens[i] === '!' ? false : undefined,
+  })),
   explained,
   difference: '',
 });
 
 describe('who differs', () => {
   test('nobody, when all agree or the policy explains it', () => {
-    expect(whoDiffers([asked('aaa', '==='), asked('aab', '', true)]).differing).toEqual([]);
+    expect(whoDiffers([asked('aaa', '==='), asked('aab', '', '  ~', true)]).differing).toEqual([]);
   });
 
   test('the one whose answers are not the accepted ones, counted over those that have one', () => {
@@ -24,6 +27,17 @@ describe('who differs', () => {
   test('the first one too, which all others are compared with', () => {
     expect(whoDiffers([asked('bb', '=='), asked('ab', '!=')])).toMatchObject({ by: 'goldens', odd: [1, 0] });
     expect(whoDiffers([asked('abb'), asked('bbb')])).toMatchObject({ by: 'majority', judged: 2, odd: [1, 0, 0] });
+  });
+
+  test('every one that does, and none for what the policy forgives', () => {
+    expect(whoDiffers([asked('abac', '=!=!'), asked('abaa', '=!==')])).toMatchObject({ odd: [0, 2, 0, 1] });
+    expect(whoDiffers([asked('abc', '==!', ' ~ ')])).toMatchObject({ by: 'goldens', odd: [0, 0, 1] });
+    expect(whoDiffers([asked('aaabc', '', '   ~ ')])).toMatchObject({ by: 'majority', odd: [0, 0, 0, 0, 1] });
+  });
+
+  test('goldens of which all are wrong, or that are all met, tell nothing', () => {
+    expect(whoDiffers([asked('aab', '!!!')])).toMatchObject({ by: 'majority', odd: [0, 0, 1] });
+    expect(whoDiffers([asked('ab', '!!')])).toMatchObject({ by: 'nobody' });
   });
 
   test('of two without goldens, nobody can tell; nor of three that all differ', () => {

@@ -1,11 +1,11 @@
-import type { Comparison } from '#checks/compare/index.ts';
-
 /** What one replica answered to one request, as far as replicas must agree. */
 export interface Seen {
   /** Equal answers have equal keys. */
   readonly key: string;
-  /** Against the accepted answer of the goldens; undefined: there is none. */
-  readonly golden: Comparison['verdict'] | undefined;
+  /** Whether the policy takes it for what the first replica answered. */
+  readonly asFirst: boolean;
+  /** Whether the policy takes it for the accepted answer of the goldens; undefined: there is none. */
+  readonly accepted: boolean | undefined;
 }
 
 /** One request on one route, asked of every replica in their order. */
@@ -21,7 +21,7 @@ export interface Asked {
 export interface Verdict {
   /** Requests on which the replicas differ and no policy forgives it. */
   readonly differing: readonly Asked[];
-  /** Of every replica: on how many of the `judged` requests it is wrong. */
+  /** Of every replica: on how many of the differing requests, which are among the `judged` ones, it is wrong. */
   readonly odd: readonly number[];
   readonly judged: number;
   /** How it is known who is wrong: `goldens`, `majority`, or nobody can tell. */
@@ -34,26 +34,22 @@ export interface Verdict {
  */
 export function whoDiffers(all: readonly Asked[]): Verdict {
   const differing = all.filter((asked) => !asked.explained && new Set(asked.seen.map(({ key }) => key)).size > 1);
-  const accepted = differing.filter(({ seen }) => seen.some(({ golden }) => golden === 'identical'));
-  if (accepted.length > 0) {
-    const judged = all.filter(({ seen }) => seen.some(({ golden }) => golden !== undefined)).length;
-    return { differing, judged, by: 'goldens', odd: wrongs(accepted, ({ golden }) => golden !== 'identical') };
+  const told = differing.filter(({ seen }) => [true, false].every((is) => seen.some(({ accepted }) => accepted === is)));
+  if (told.length > 0) {
+    const judged = all.filter(({ seen }) => seen.some(({ accepted }) => accepted !== undefined)).length;
+    return { differing, judged, by: 'goldens', odd: sums(told.map(({ seen }) => seen.map(({ accepted }) => accepted === false))) };
   }
-  const decided = differing.flatMap((asked) => {
-    const right = majorityOf(asked.seen.map(({ key }) => key));
-    return right === undefined ? [] : [{ asked, right }];
+  const decided = differing.flatMap(({ seen }) => {
+    const right = majorityOf(seen.map(({ key }) => key));
+    if (right === undefined) return [];
+    return [seen.map(({ key, asFirst }) => key !== right && !(asFirst && seen[0]?.key === right))];
   });
   if (decided.length === 0) return { differing, judged: 0, by: 'nobody', odd: [] };
-  const odd = decided.map(({ asked, right }) => wrongs([asked], ({ key }) => key !== right));
-  return { differing, judged: all.length, by: 'majority', odd: sums(odd) };
+  return { differing, judged: all.length, by: 'majority', odd: sums(decided) };
 }
 
-function wrongs(asked: readonly Asked[], isWrong: (seen: Seen) => boolean): number[] {
-  return sums(asked.map(({ seen }) => seen.map((one) => (isWrong(one) ? 1 : 0))));
-}
-
-function sums(rows: readonly (readonly number[])[]): number[] {
-  return (rows[0] ?? []).map((_, i) => rows.reduce((sum, row) => sum + (row[i] ?? 0), 0));
+function sums(rows: readonly (readonly boolean[])[]): number[] {
+  return (rows[0] ?? []).map((_, i) => rows.filter((row) => row[i]).length);
 }
 
 /** The key that more than half of them have. */

@@ -1,4 +1,4 @@
-import { compareIds, failsUnder, NO_NOISE } from '#checks/compare/index.ts';
+import { failsUnder } from '#checks/compare/index.ts';
 import type { Golden } from '#checks/goldens/index.ts';
 import { GREEDY, goldenStore } from '#checks/lab/goldens.ts';
 import { inParallel, type Lab } from '#checks/lab/lab.ts';
@@ -19,6 +19,8 @@ const REQUESTS = 32;
 const REQUESTS_OF_OTHER_ROUTES = 8;
 const IN_FLIGHT = 4;
 const MAX_TOKENS = 48;
+/** So few tokens take a second or two on the largest models; a replica that hangs is to be named soon. */
+const CASE_DEADLINE_MS = 15_000;
 const ROUTES_IN_ORDER: readonly RouteId[] = ['raw', 'ensemble', 'bls', 'bls-accumulate', 'llmapi', 'openai-completions', 'openai-chat'];
 
 /** How many answers all replicas agreed on; what the header of a run says of them. */
@@ -31,7 +33,7 @@ export interface Alike {
  * Compares replicas: identity first, then answers, each replica asked the same greedy requests on every route that it
  * serves. The policy of the run says which differences fail.
  *
- * Errors: `replicas-differ` (which replica, where, how it is known), and those of requests.
+ * Errors: `replicas-differ` (which replica, where, how it is known), `replica-lost` (which one stopped answering), `interrupted`.
  */
 export async function assertReplicasAlike(config: RunConfig, targets: readonly Target[], signal?: AbortSignal): Promise<Alike | undefined> {
   if (targets.length < 2) return undefined;
@@ -39,18 +41,44 @@ export async function assertReplicasAlike(config: RunConfig, targets: readonly T
   assertSameIdentity(targets.map((target, i) => ({ address: addresses[i] as string, identity: target.identity })));
   await using labs = new AsyncDisposableStack();
   const all: Lab[] = [];
-  for (const target of targets) {
-    const made = labs.use(await makeLab({ config, endpoints: target.endpoints, identity: target.identity, health: () => target.health() }));
+  const part: Part = async (i, work) => {
+    try {
+      return await work();
+    } catch (thrown) {
+      throw await whyLost(thrown, targets[i] as Target, addresses[i] as string);
+    }
+  };
+  for (const [i, target] of targets.entries()) {
+    const { endpoints, identity } = target;
+    const made = labs.use(
+      await part(i, () => makeLab({ config, endpoints, identity, health: () => target.health(), deadlineMs: CASE_DEADLINE_MS })),
+    );
     made.lab.signal = signal;
     all.push(made.lab);
   }
-  const asked = await askAll(all);
+  const asked = await askAll(all, part);
   const verdict = whoDiffers(asked);
   if (verdict.differing.length > 0) throw differ(addresses, asked.length, verdict);
   return { addresses, answers: asked.length };
 }
 
-async function askAll(labs: readonly Lab[]): Promise<Asked[]> {
+/** Does the part of a comparison that one replica has to answer; what it throws names that replica. */
+type Part = <T>(replica: number, work: () => Promise<T>) => Promise<T>;
+
+/** One that is alive has an error of its own. */
+async function whyLost(thrown: unknown, target: Target, address: string): Promise<unknown> {
+  const error = LockstepError.from(thrown);
+  if (error.code === 'interrupted' || error.code === 'internal') return thrown;
+  const { alive, detail } = await target.health();
+  if (alive) return thrown;
+  return new LockstepError('replica-lost', `${address} stopped answering while the replicas were compared`, {
+    hint: 'Look at its log; start it again, or leave it out.',
+    context: { last: detail.replace(/^\[deadline\] /, '') },
+    cause: thrown,
+  });
+}
+
+async function askAll(labs: readonly Lab[], part: Part): Promise<Asked[]> {
   const lab = labs[0] as Lab;
   const routes = lab.served(ROUTES_IN_ORDER).filter((route) => labs.every((one) => !one.parts.notServed.has(route)));
   const prompts = lab.plan.draw('replicas', REQUESTS);
@@ -60,7 +88,7 @@ async function askAll(labs: readonly Lab[]): Promise<Asked[]> {
       .map((p) => ({ route, request: requestOf(p, { maxTokens: MAX_TOKENS }) })),
   );
   const accepted = acceptedBy(lab);
-  return inParallel(cases, IN_FLIGHT, ({ route, request }) => ask(labs, route, request, accepted));
+  return inParallel(cases, IN_FLIGHT, ({ route, request }) => ask(labs, route, request, accepted, part));
 }
 
 type Accepted = ReadonlyMap<string, Golden>;
@@ -70,24 +98,30 @@ function acceptedBy(lab: Lab): Accepted {
   return store.list().includes(GREEDY) ? store.load(GREEDY) : new Map();
 }
 
-async function ask(labs: readonly Lab[], route: RouteId, request: Request, accepted: Accepted): Promise<Asked> {
+async function ask(labs: readonly Lab[], route: RouteId, request: Request, accepted: Accepted, part: Part): Promise<Asked> {
   const first = labs[0] as Lab;
-  const transcripts = await Promise.all(labs.map((lab) => lab.observe(request, route, 'unary')));
-  const seen = transcripts.map((t): Seen => ({ key: keyOf(t), golden: againstGolden(first, t, accepted) }));
-  const others = transcripts.map((t, i) => [i, t] as const).filter(([i]) => seen[i]?.key !== seen[0]?.key);
-  if (others.length === 0) return { what: `${request.id} on ${route}`, seen, explained: true, difference: '' };
-  if (first.parts.notServed.has('raw')) {
-    return {
-      what: `${request.id} on ${route}`,
-      seen,
-      explained: false,
-      difference: `${show(transcripts[0] as Transcript)} → ${show(others[0]?.[1] as Transcript)}`,
-    };
+  const what = `${request.id} on ${route}`;
+  const transcripts = await Promise.all(labs.map((lab, i) => part(i, () => lab.observe(request, route, 'unary'))));
+  const keys = transcripts.map(keyOf);
+  const at = keys.findIndex((key) => key !== keys[0]);
+  if (at < 0) {
+    const same = await part(0, () => isAccepted(first, transcripts[0] as Transcript, accepted));
+    return { what, seen: keys.map((key) => ({ key, asFirst: true, accepted: same })), explained: true, difference: '' };
   }
-  const truth = await first.truthOn(request, route);
-  const judged = await Promise.all(others.map(async ([, t]) => first.judge(t, truth)));
-  const failing = judged.find(({ verdict }) => failsUnder(first.policy, verdict));
-  return { what: `${request.id} on ${route}`, seen, explained: failing === undefined, difference: (failing ?? judged[0])?.text ?? '' };
+  const goldens = await part(0, () => Promise.all(transcripts.map((t) => isAccepted(first, t, accepted))));
+  const seen = (asFirst: (i: number) => boolean) =>
+    keys.map((key, i): Seen => ({ key, asFirst: key === keys[0] || asFirst(i), accepted: goldens[i] }));
+  if (first.parts.notServed.has('raw')) {
+    const difference = `${show(transcripts[0] as Transcript)} → ${show(transcripts[at] as Transcript)}`;
+    return { what, seen: seen(() => false), explained: false, difference };
+  }
+  const judged = await part(0, async () => {
+    const truth = await first.truthOn(request, route);
+    return Promise.all(transcripts.map((t, i) => (keys[i] === keys[0] ? undefined : first.judge(t, truth))));
+  });
+  const fails = (i: number) => judged[i] !== undefined && failsUnder(first.policy, judged[i].verdict);
+  const failing = judged.find((_, i) => fails(i));
+  return { what, seen: seen((i) => !fails(i)), explained: failing === undefined, difference: (failing ?? judged[at])?.text ?? '' };
 }
 
 /** Ids where they are served, and the text and the end everywhere; an error is an answer too. */
@@ -104,13 +138,12 @@ function show(t: Transcript): string {
   return error === undefined ? JSON.stringify(t.text.slice(0, 60)) : `${error.code} ${error.message}`;
 }
 
-function againstGolden(lab: Lab, t: Transcript, accepted: Accepted): Seen['golden'] {
+/** As the policy sees it; undefined where no golden is of this very request. */
+async function isAccepted(lab: Lab, t: Transcript, accepted: Accepted): Promise<Seen['accepted']> {
   if (t.case.route !== 'raw') return undefined;
   const golden = accepted.get(t.case.request.id);
   if (golden === undefined || canonicalJson(golden.request) !== canonicalJson(t.case.request)) return undefined;
-  const answer = answerOf(t, lab.tokenizer);
-  if (answer === undefined) return 'structural';
-  return compareIds(golden.answer, { ids: answer.ids, finish: answer.finish }, { tokenizer: lab.tokenizer, noise: NO_NOISE }).verdict;
+  return answerOf(t, lab.tokenizer) !== undefined && !failsUnder(lab.policy, (await lab.judge(t, golden.answer)).verdict);
 }
 
 const HOW = {
@@ -121,8 +154,7 @@ const HOW = {
 
 function differ(addresses: readonly string[], n: number, verdict: Verdict): LockstepError {
   const { differing, odd, judged, by } = verdict;
-  const worst = Math.max(...odd);
-  const wrong = by === 'nobody' ? addresses : addresses.filter((_, i) => odd[i] === worst);
+  const wrong = by === 'nobody' ? addresses : addresses.filter((_, i) => (odd[i] as number) > 0);
   const who = wrong.join(' and ');
   const [first] = differing;
   const counts = addresses.map((address, i) => [address, `${judged - (odd[i] as number)} of ${judged} as they should be`]);
@@ -133,7 +165,7 @@ function differ(addresses: readonly string[], n: number, verdict: Verdict): Lock
       hint:
         by === 'nobody'
           ? 'Check each one by itself against goldens: lockstep check with one address.'
-          : `Take ${who} out of service, and check it by itself.`,
+          : `Take ${who} out of service, and check ${wrong.length > 1 ? 'each' : 'it'} by itself.`,
       context: { first: `${first?.what}: ${first?.difference}`, ...(by === 'nobody' ? {} : Object.fromEntries(counts)) },
     },
   );
