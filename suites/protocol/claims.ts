@@ -1,5 +1,5 @@
 import type { Claim } from '#checks/lab/claim.ts';
-import type { ReleaseProfile } from '#core/profile/index.ts';
+import { misfit, type ReleaseProfile } from '#core/profile/index.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { decodeBytesElements, fp32Values, int32Values } from '#wire/protocol/tensors.ts';
 import { NOT_DECOUPLED } from '#checks/lab/outcome.ts';
@@ -123,7 +123,10 @@ const needsGenerate = (lab: Lab): string | undefined =>
 const noBls = (lab: Lab): string | undefined => lab.parts.notServed.get('bls') ?? lab.parts.notServed.get('bls-accumulate');
 
 const noFrontEnd = (lab: Lab): string | undefined =>
-  lab.parts.endpoints.openai === undefined ? 'the target has no OpenAI front end' : undefined;
+  lab.parts.endpoints.openai === undefined ? 'the target has no OpenAI front end' : coreWithout(lab);
+/** A misfit of models and front end is what some rows are about; a core without one is not. */
+const coreWithout = ({ profile }: Lab): string | undefined =>
+  profile.core.ensembleNeedsAllOutputs.value && profile.openai.trtllmServe === undefined ? misfit(profile) : undefined;
 
 export const CLAIMS: readonly Claim[] = [
   tableClaim({

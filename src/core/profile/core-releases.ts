@@ -40,6 +40,8 @@ const R2_36: CoreProfile = {
   brokenStrings: seen('reach-models'),
   stringCountNamesModel: seen(false),
   sharedMemoryRangeChecked: seen(false),
+  cudaRegionsNamed: seen(false),
+  cudaHandlesOpened: seen(true),
   traceMode: seen(false),
   logFileMovable: seen(true),
   configFields: seen([]),
@@ -81,7 +83,7 @@ const R2_45 = after(R2_44, '2.45', {
   logFileMovable: seen(false),
   sharedMemoryRangeChecked: seen(true),
 });
-const R2_46 = after(R2_45, '2.46', {});
+const R2_46 = after(R2_45, '2.46', { cudaHandlesOpened: seen(false) });
 const R2_47 = after(R2_46, '2.47', {
   byteSizesChecked: seen(true),
   failuresExecute: seen(true),
@@ -96,7 +98,7 @@ const R2_49 = after(R2_48, '2.49', {
   brokenStrings: seen('refused'),
   configFields: seen(['runtime', 'is_non_linear_format_io']),
 });
-const R2_50 = after(R2_49, '2.50', { stringCountNamesModel: seen(true) });
+const R2_50 = after(R2_49, '2.50', { stringCountNamesModel: seen(true), cudaRegionsNamed: seen(true) });
 export const CORE_2_51 = after(R2_50, '2.51', { generateFlatArrayFitsBatch: seen(true), ensembleNeedsAllOutputs: seen(false) });
 
 export const CORE_RELEASES: readonly CoreProfile[] = [

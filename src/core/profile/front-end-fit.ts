@@ -12,7 +12,9 @@ export function unknownInputs({ trtllmServe, seedTensor, tokenCounts }: OpenAiPr
 }
 
 /** Why the front end of a profile cannot be asked in front of its models, and which one can; undefined: it can. */
-export function misfit({ openai, models }: Pick<ReleaseProfile, 'openai' | 'models'>): string | undefined {
+export function misfit({ core, openai, models }: Pick<ReleaseProfile, 'core' | 'openai' | 'models'>): string | undefined {
+  if (core.ensembleNeedsAllOutputs.value && openai.trtllmServe === undefined)
+    return `the front end came with Triton 2.52, and an ensemble of ${core.id} has no output for what it asks`;
   const unknown = unknownInputs(openai, models);
   if (unknown.length === 0) return undefined;
   const fitting = [...RELEASES.openai.filter((r) => r.trtllmServe === undefined), DEFAULT_PROFILE.openai].findLast(

@@ -61,6 +61,10 @@ export interface CoreProfile {
   readonly stringCountNamesModel: Fact<boolean>;
   /** False: an offset or size outside a shared-memory region is accepted. */
   readonly sharedMemoryRangeChecked: Fact<boolean>;
+  /** False: the text about an unknown CUDA region calls it a system one. */
+  readonly cudaRegionsNamed: Fact<boolean>;
+  /** True: a CUDA handle is opened before it is looked at, and the text says how that failed. */
+  readonly cudaHandlesOpened: Fact<boolean>;
   /** Whether trace settings have a trace_mode. */
   readonly traceMode: Fact<boolean>;
   readonly logFileMovable: Fact<boolean>;

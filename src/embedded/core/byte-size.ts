@@ -1,4 +1,5 @@
 import { ELEMENT_SIZE } from '#wire/protocol/tensors.ts';
+import type { CoreProfile } from '#core/profile/index.ts';
 import { CoreError, type CoreTensor } from './types.ts';
 
 /**
@@ -6,9 +7,9 @@ import { CoreError, type CoreTensor } from './types.ts';
  *
  * Errors: INVALID_ARG. `prefix` is `[request id: …] `.
  */
-export function checkByteSize(tensor: CoreTensor, elements: number, model: string, prefix: string): void {
+export function checkByteSize(tensor: CoreTensor, elements: number, model: string, prefix: string, core: CoreProfile): void {
   if (tensor.datatype === 'BYTES') {
-    checkStringElements(tensor, elements, model, prefix);
+    checkStringElements(tensor, elements, model, prefix, core);
     return;
   }
   const expected = elements * ELEMENT_SIZE[tensor.datatype];
@@ -20,7 +21,8 @@ export function checkByteSize(tensor: CoreTensor, elements: number, model: strin
   }
 }
 
-function checkStringElements(tensor: CoreTensor, expected: number, model: string, prefix: string): void {
+function checkStringElements(tensor: CoreTensor, expected: number, model: string, prefix: string, core: CoreProfile): void {
+  const of = core.stringCountNamesModel.value ? ` for model '${model}'` : '';
   const { data, name } = tensor;
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   let count = 0;
@@ -49,9 +51,6 @@ function checkStringElements(tensor: CoreTensor, expected: number, model: string
     count++;
   }
   if (count !== expected) {
-    throw new CoreError(
-      'INVALID_ARG',
-      `${prefix}expected ${expected} string elements for inference input '${name}' for model '${model}', got ${count}`,
-    );
+    throw new CoreError('INVALID_ARG', `${prefix}expected ${expected} string elements for inference input '${name}'${of}, got ${count}`);
   }
 }

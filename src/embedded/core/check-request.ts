@@ -1,6 +1,8 @@
 import { datatypeOf } from '#wire/protocol/model-config.ts';
 import { ELEMENT_SIZE, elementCount } from '#wire/protocol/tensors.ts';
+import type { CoreProfile } from '#core/profile/index.ts';
 import { checkByteSize } from './byte-size.ts';
+import { readUncheckedStrings } from './unchecked-strings.ts';
 import type { LoadedModel } from './loaded-model.ts';
 import { CoreError, type CoreInferRequest, type CoreTensor } from './types.ts';
 
@@ -27,7 +29,7 @@ export function requestPrefix(id: string): string {
  * `detectMissing`: false is what real cores do: only the number of inputs is compared, so a missing required input
  * goes unnoticed when optional ones make up the number. Errors: INVALID_ARG.
  */
-export function checkRequest(model: LoadedModel, request: CoreInferRequest, detectMissing: boolean): CheckedRequest {
+export function checkRequest(model: LoadedModel, request: CoreInferRequest, core: CoreProfile): CheckedRequest {
   const prefix = requestPrefix(request.id);
   const refuse = (text: string): never => {
     throw new CoreError('INVALID_ARG', text);
@@ -43,7 +45,7 @@ export function checkRequest(model: LoadedModel, request: CoreInferRequest, dete
   for (const name of request.requestedOutputs) {
     if (!model.outputs.has(name)) refuse(`unexpected inference output '${name}' for model '${model.name}'`);
   }
-  checkInputCount(model, inputs, lastFirst, prefix, detectMissing);
+  checkInputCount(model, inputs, lastFirst, prefix, core);
 
   const { max_batch_size: maxBatch } = model.config;
   let batchSize = 0;
@@ -58,7 +60,7 @@ export function checkRequest(model: LoadedModel, request: CoreInferRequest, dete
   }
   if (batchSize > maxBatch) refuse(`${prefix}inference request batch-size must be <= ${maxBatch} for '${model.name}'`);
 
-  for (const tensor of lastFirst) checkTensor(model, tensor, Math.max(1, batchSize), prefix);
+  for (const tensor of lastFirst) checkTensor(model, tensor, Math.max(1, batchSize), prefix, core);
   return { inputs, batchSize: Math.max(1, batchSize) };
 }
 
@@ -67,8 +69,9 @@ function checkInputCount(
   inputs: ReadonlyMap<string, CoreTensor>,
   order: readonly CoreTensor[],
   prefix: string,
-  detectMissing: boolean,
+  { missingRequiredInputDetected, missingInputsNamed }: CoreProfile,
 ): void {
+  const detectMissing = missingRequiredInputDetected.value;
   const total = model.config.input.length;
   const required = model.requiredInputs;
   const countFits = inputs.size >= required.length && inputs.size <= total;
@@ -76,17 +79,16 @@ function checkInputCount(
   const missing = required.filter((name) => !inputs.has(name));
   if (countFits && missing.length === 0) return;
   const expected = required.length === total ? `${total} inputs` : `number of inputs between ${required.length} and ${total}`;
+  const counted = `${prefix}expected ${expected} but got ${inputs.size} inputs for model '${model.name}'`;
+  if (!missingInputsNamed.value) throw new CoreError('INVALID_ARG', counted);
   const list = (names: Iterable<string>): string => [...names].map((n) => `'${n}'`).join(',');
   const got = ` Got input(s) [${list(order.map((t) => t.name))}]`;
   // With nothing missing (too many inputs) the real text loses its opening bracket.
   const lacking = `, but missing required input(s) ${missing.length > 0 ? '[' : ''}${list(missing)}]. Please provide all required input(s).`;
-  throw new CoreError(
-    'INVALID_ARG',
-    `${prefix}expected ${expected} but got ${inputs.size} inputs for model '${model.name}'.${got}${lacking}`,
-  );
+  throw new CoreError('INVALID_ARG', `${counted}.${got}${lacking}`);
 }
 
-function checkTensor(model: LoadedModel, tensor: CoreTensor, batchSize: number, prefix: string): void {
+function checkTensor(model: LoadedModel, tensor: CoreTensor, batchSize: number, prefix: string, core: CoreProfile): void {
   const config = model.inputs.get(tensor.name);
   if (config === undefined) return;
   const expected = datatypeOf(config.data_type);
@@ -94,7 +96,9 @@ function checkTensor(model: LoadedModel, tensor: CoreTensor, batchSize: number, 
     const given = tensor.datatype in ELEMENT_SIZE ? tensor.datatype : '<invalid>';
     throw new CoreError(
       'INVALID_ARG',
-      `${prefix}inference input '${tensor.name}' data-type is '${given}', but model '${model.name}' expects '${expected}'`,
+      core.dtypeTextNamesInput.value
+        ? `${prefix}inference input '${tensor.name}' data-type is '${given}', but model '${model.name}' expects '${expected}'`
+        : `${prefix}inference input data-type is '${given}', model expects '${expected}' for '${model.name}'`,
     );
   }
   const batched = model.config.max_batch_size > 0;
@@ -114,5 +118,9 @@ function checkTensor(model: LoadedModel, tensor: CoreTensor, batchSize: number, 
     );
   }
   // A batch of 0 counts as 1 here, so it never has the right size (since 2.47).
-  checkByteSize(tensor, elementCount(dims) * batchSize, model.name, prefix);
+  if (core.byteSizesChecked.value) checkByteSize(tensor, elementCount(dims) * batchSize, model.name, prefix, core);
+  else if (tensor.datatype === 'BYTES' && model.config.backend === 'python') {
+    const elements = elementCount(dims) * batchSize;
+    if (batched || elements > 0) readUncheckedStrings(tensor, elements, model.name, core);
+  }
 }

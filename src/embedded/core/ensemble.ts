@@ -23,6 +23,8 @@ export interface EnsembleHost {
   start(model: LoadedModel, request: CoreInferRequest, token: CancelToken, sink: ResponseSink, position: StreamPosition | undefined): void;
   /** Whether a cancel reaches steps that are already running (CoreProfile). */
   readonly cancelReachesRunningStep: boolean;
+  /** A step's failure is counted on the ensemble once as the step's and once as its own. */
+  readonly stepFailuresCountTwice: boolean;
 }
 
 /** Marked from the start: what a step gets that is scheduled after the cancel. */
@@ -239,7 +241,7 @@ export class EnsembleRun {
     if (this.#error !== undefined) {
       // Every failure of an ensemble is counted twice, whatever step it came from (observed on 2.51).
       this.#model.statistics.failed('OTHER', times);
-      this.#model.statistics.failed('OTHER', times);
+      if (this.#host.stepFailuresCountTwice) this.#model.statistics.failed('OTHER', times);
     } else {
       this.#model.statistics.executed(this.#checked.batchSize, times);
       this.#model.statistics.succeeded(this.#checked.batchSize, times);

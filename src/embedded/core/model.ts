@@ -71,9 +71,9 @@ export class ExecuteError extends Error {
 }
 
 /** Text of the response to a request whose `execute` raised (docs/observed.md#triton-2-51). */
-export function tracebackText(model: string, thrown: unknown, directory: string): string {
+export function tracebackText(instance: string, thrown: unknown, directory: string): string {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const at = error instanceof ExecuteError ? error.at : [`${directory}/1/model.py(1): execute`];
   const message = error instanceof ExecuteError ? error.message : `${error.name}: ${error.message}`;
-  return `Failed to process the request(s) for model '${model}_0_0', message: ${message}\n\nAt:\n${at.map((line) => `  ${line}\n`).join('')}`;
+  return `Failed to process the request(s) for ${instance}, message: ${message}\n\nAt:\n${at.map((line) => `  ${line}\n`).join('')}`;
 }

@@ -2,6 +2,7 @@ import { nowNs } from '#core/clock/index.ts';
 import type { CancelToken } from './cancel-token.ts';
 import type { CheckedRequest } from './check-request.ts';
 import type { LoadedModel } from './loaded-model.ts';
+import { type CoreProfile, instanceText } from '#core/profile/index.ts';
 import { type Model, type ModelRequest, type StreamPosition, tracebackText } from './model.ts';
 import { CoreError, type CoreInferRequest, type CoreTensor, type ParameterValue, type ResponsePart, type ResponseSink } from './types.ts';
 
@@ -40,11 +41,12 @@ export function runModel(
   token: CancelToken,
   queuedNs: number,
   sink: ResponseSink,
+  core: CoreProfile,
   position?: StreamPosition,
 ): void {
   const startNs = nowNs();
   const requested = request.requestedOutputs.length === 0 ? model.allOutputs : asSet(request.requestedOutputs);
-  const keepsAll = requested.size === model.outputs.size;
+  const keepsAll = requested.size === model.outputs.size || (model.decoupled && !core.decoupledOutputsFiltered.value);
   let ended = false;
   let failed = false;
 
@@ -53,7 +55,7 @@ export function runModel(
     const endNs = nowNs();
     model.inFlight--;
     const times = { queuedNs, startNs, inputDoneNs: startNs, inferDoneNs: endNs, endNs };
-    model.statistics.executed(checked.batchSize, times);
+    if (!failed || core.failuresExecute.value) model.statistics.executed(checked.batchSize, times);
     if (failed) model.statistics.failed('BACKEND', times);
     else model.statistics.succeeded(checked.batchSize, times);
   };
@@ -69,8 +71,8 @@ export function runModel(
     inputs: checked.inputs,
     requestedOutputs: requested,
     batchSize: checked.batchSize,
-    isCancelled: () => token.isCancelled(),
-    onCancel: (run) => token.onCancel(run),
+    isCancelled: () => core.cancelReachesModels.value && token.isCancelled(),
+    onCancel: (run) => (core.cancelReachesModels.value ? token.onCancel(run) : undefined),
   };
   if (position !== undefined) positions.set(modelRequest, position);
   model.statistics.started();
@@ -91,6 +93,6 @@ export function runModel(
   } catch (thrown) {
     if (ended) throw thrown;
     failed = true;
-    respond([], new CoreError('INTERNAL', tracebackText(model.name, thrown, model.directory)), true);
+    respond([], new CoreError('INTERNAL', tracebackText(instanceText(core, model.name), thrown, model.directory)), true);
   }
 }

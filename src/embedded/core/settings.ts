@@ -18,8 +18,9 @@ function knownLevels(levels: readonly string[]): readonly string[] {
 }
 
 /** Trace settings, global and per model. Unknown keys and levels are accepted in silence, as 2.51 does. */
-export function traceSettings() {
-  let global: Record<string, string | readonly string[]> = { ...TRACE_DEFAULTS };
+export function traceSettings(hasMode: boolean) {
+  const { trace_mode: mode, ...older } = TRACE_DEFAULTS;
+  let global: Record<string, string | readonly string[]> = hasMode && mode !== undefined ? { ...older, trace_mode: mode } : { ...older };
   const perModel = new Map<string, Record<string, string | readonly string[]>>();
 
   const read = (model: string): TraceSettings => ({ ...global, ...perModel.get(model) });

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import type { CudaRegion, SystemRegion } from '#wire/protocol/server-state.ts';
+import type { CoreProfile } from '#core/profile/index.ts';
 import { CoreError, type SharedMemory } from './types.ts';
 
 /** mmap takes no other offsets. */
@@ -9,7 +10,7 @@ const PAGE_BYTES = 4096;
  * Registered shared-memory regions. System regions are files of /dev/shm, opened at registration as shm_open would.
  * There is no GPU: registering a CUDA region always fails.
  */
-export function sharedMemory(): SharedMemory & { close(): void } {
+export function sharedMemory({ cudaRegionsNamed, cudaHandlesOpened }: CoreProfile): SharedMemory & { close(): void } {
   const regions = new Map<string, SystemRegion & { readonly file: number }>();
 
   const regionOf = (name: string): SystemRegion & { readonly file: number } => {
@@ -67,10 +68,16 @@ export function sharedMemory(): SharedMemory & { close(): void } {
     cudaStatus: (name): readonly CudaRegion[] => {
       if (regions.has(name))
         throw new CoreError('NOT_FOUND', `The region named '${name}' is registered as system shared memory, not CUDA shared memory`);
-      if (name !== '') throw new CoreError('NOT_FOUND', `Unable to find cuda shared memory region: '${name}'`);
+      if (name !== '')
+        throw new CoreError('NOT_FOUND', `Unable to find ${cudaRegionsNamed.value ? 'cuda' : 'system'} shared memory region: '${name}'`);
       return [];
     },
-    registerCuda: () => {
+    registerCuda: (name) => {
+      if (cudaHandlesOpened.value)
+        throw new CoreError(
+          'INVALID_ARG',
+          `failed to register CUDA shared memory region '${name}': failed to open CUDA IPC handle: CUDA driver version is insufficient for CUDA runtime version`,
+        );
       throw new CoreError('INVALID_ARG', 'failed to register shared memory region: invalid args');
     },
     unregisterCuda: () => undefined,

@@ -70,11 +70,10 @@ export function createTritonCore(options: CoreOptions): TritonCore {
     frozenStatistics: options.faults.has('stats-fail-when-kv-off'),
   });
   registry.loadAll();
-  const trace = traceSettings();
-  const log = logSettings();
-  const memory = sharedMemory();
   const { core } = options.profile;
-  const detectMissing = core.missingRequiredInputDetected.value;
+  const trace = traceSettings(core.traceMode.value);
+  const log = logSettings();
+  const memory = sharedMemory(core);
   let exiting = false;
 
   const start = (
@@ -87,17 +86,18 @@ export function createTritonCore(options: CoreOptions): TritonCore {
     position?: StreamPosition,
   ): void => {
     if (model.implementation === undefined) new EnsembleRun(host, model, request, checked, token, queuedNs, sink).run();
-    else runModel(model, model.implementation, request, checked, token, queuedNs, sink, position);
+    else runModel(model, model.implementation, request, checked, token, queuedNs, sink, core, position);
   };
   const host: EnsembleHost = {
     find: (name, version) => registry.find(name, version),
     start: (model, request, token, sink, position) => {
-      const checked = checkRequest(model, request, detectMissing);
+      const checked = checkRequest(model, request, core);
       model.inFlight++;
       model.statistics.queued();
       start(model, request, checked, token, nowNs(), sink, position);
     },
     cancelReachesRunningStep: core.ensembleCancelReachesRunningStep.value,
+    stepFailuresCountTwice: core.stepFailuresCountTwice.value,
   };
   const requireTraced = (name: string): void => {
     if (name !== '' && registry.versionsOf(name).length === 0) throw new CoreError('INVALID_ARG', `Request for unknown model : ${name}`);
@@ -151,7 +151,7 @@ export function createTritonCore(options: CoreOptions): TritonCore {
       const model = find(request.modelName, request.modelVersion);
       checkReservedParameters(request.parameters, transport);
       checkScheduling(request.parameters);
-      const checked = checkRequest(model, request, detectMissing);
+      const checked = checkRequest(model, request, core);
       const token = cancelToken();
       const queuedNs = nowNs();
       model.inFlight++;
@@ -159,7 +159,7 @@ export function createTritonCore(options: CoreOptions): TritonCore {
       setImmediate(() => start(model, request, checked, token, queuedNs, sink));
       return token;
     },
-    metricsText: () => metricsText(registry.all()),
+    metricsText: () => metricsText(registry.all(), core),
     close: async () => {
       exiting = true;
       registry.retireAll();

@@ -1,5 +1,6 @@
 /** One HTTP request with its body read, and the ways to answer it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CoreProfile } from '#core/profile/index.ts';
 import { writeJson } from '#wire/protocol/json-writer.ts';
 import { CoreError, type CoreErrorCode } from '../core/types.ts';
 
@@ -10,6 +11,8 @@ export interface Exchange {
   readonly request: IncomingMessage;
   readonly body: Buffer;
   readonly response: ServerResponse;
+  /** The release that the front end belongs to; absent on the metrics port. */
+  readonly core?: CoreProfile;
 }
 
 export const JSON_TYPE = 'application/json';
@@ -65,7 +68,7 @@ export function replyError(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   const known = error instanceof CoreError ? error : new CoreError('INTERNAL', error instanceof Error ? error.message : String(error));
-  reply(exchange, httpStatus(known), errorJson(known.message), type, headers);
+  reply(exchange, exchange.core?.httpStatusByCode.value === false ? 400 : httpStatus(known), errorJson(known.message), type, headers);
 }
 
 export function replyJson(exchange: Exchange, value: unknown): void {

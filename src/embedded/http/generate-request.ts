@@ -3,6 +3,7 @@
  * and the members of `parameters` are treated like top-level keys.
  * Source: GenerateRequestClass::ConvertGenerateRequest and ExactMappingInput, src/http_server.cc (2.51).
  */
+import type { CoreProfile } from '#core/profile/index.ts';
 import { jsonToTensorData, JsonTensorError } from '#wire/protocol/json-tensors.ts';
 import { isJsonArray, type JsonObject, type JsonValue } from '#wire/protocol/json-value.ts';
 import type { TensorMetadata } from '#wire/protocol/server-state.ts';
@@ -16,10 +17,11 @@ export function generateRequest(
   modelVersion: string,
   json: JsonValue,
   inputs: readonly TensorMetadata[],
+  core: CoreProfile,
 ): CoreInferRequest {
   const idJson = find(json, 'id');
   const id = idJson === undefined ? '' : explained("Unable to parse 'id'", () => asString(idJson));
-  const mapped = new Mapping(new Map(inputs.map((input) => [input.name, input])));
+  const mapped = new Mapping(new Map(inputs.map((input) => [input.name, input])), core);
   mapped.top(members(json));
   return { modelName, modelVersion, id, parameters: mapped.parameters, inputs: mapped.inputs, requestedOutputs: [] };
 }
@@ -28,9 +30,11 @@ class Mapping {
   readonly inputs: CoreTensor[] = [];
   /** The id is among them: it is no input, so it is a parameter as well. */
   readonly parameters = new Map<string, ParameterValue>();
+  private readonly core: CoreProfile;
   private readonly known: ReadonlyMap<string, TensorMetadata>;
 
-  constructor(known: ReadonlyMap<string, TensorMetadata>) {
+  constructor(known: ReadonlyMap<string, TensorMetadata>, core: CoreProfile) {
+    this.core = core;
     this.known = known;
   }
 
@@ -53,12 +57,20 @@ class Mapping {
   private add(key: string, value: JsonValue): void {
     const input = this.known.get(key);
     if (input === undefined) this.parameters.set(key, customParameter(key, value));
-    else this.inputs.push(generateTensor(input, value));
+    else this.inputs.push(generateTensor(input, value, this.core));
   }
 }
 
-function generateTensor(input: TensorMetadata, value: JsonValue): CoreTensor {
+function generateTensor(input: TensorMetadata, value: JsonValue, core: CoreProfile): CoreTensor {
   const count = isJsonArray(value) ? value.length : 1;
+  // A flat array did not fit the batch dimension beside one of a fixed size.
+  if (
+    isJsonArray(value) &&
+    count !== 1 &&
+    input.shape.every((dim, i) => (i === 0 ? dim === -1 : dim === 1)) &&
+    !core.generateFlatArrayFitsBatch.value
+  )
+    throw new CoreError('INTERNAL', "Unable to parse 'data': Shape does not match true shape of 'data' field");
   try {
     // BYTES are looked at before the shape, the rest after it.
     if (input.datatype === 'BYTES') {

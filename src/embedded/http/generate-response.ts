@@ -2,6 +2,7 @@
  * One response as the flat JSON object of generate: keys sorted, one element without brackets, several as one flat
  * list. Source: GenerateRequestClass::FinalizeResponse and ExactMappingOutput, src/http_server.cc (2.51).
  */
+import type { CoreProfile } from '#core/profile/index.ts';
 import { JsonTensorError, tensorDataToJson } from '#wire/protocol/json-tensors.ts';
 import type { WritableJson } from '#wire/protocol/json-value.ts';
 import { writeJson } from '#wire/protocol/json-writer.ts';
@@ -9,7 +10,7 @@ import { elementCount } from '#wire/protocol/tensors.ts';
 import { CoreError, type CoreInferResponse } from '../core/types.ts';
 
 /** Errors: the response's own, or CoreError when a tensor has no JSON form. */
-export function generateJson(response: CoreInferResponse): Buffer {
+export function generateJson(response: CoreInferResponse, { generateWritesEmptyOutputs }: CoreProfile): Buffer {
   if (response.error !== undefined) throw response.error;
   const fields = new Map<string, WritableJson>();
   const add = (key: string, value: WritableJson) => {
@@ -20,6 +21,8 @@ export function generateJson(response: CoreInferResponse): Buffer {
   add('model_version', response.modelVersion);
   for (const [key, value] of response.parameters) add(key, value);
   for (const output of response.outputs) {
+    if (!generateWritesEmptyOutputs.value && elementCount(output.shape) === 0)
+      throw new CoreError('INTERNAL', "attempt to access non-existing array index '0'");
     const data = jsonData(() => tensorDataToJson(output.name, output.datatype, output.shape, output.data));
     add(output.name, elementCount(output.shape) === 1 ? (data[0] ?? null) : data);
   }

@@ -4,7 +4,8 @@
  * docs/observed.md#triton-2-51.
  */
 import { isJsonObject, type JsonValue } from '#wire/protocol/json-value.ts';
-import { SSE_CONTENT_TYPE, sseEvent } from '#wire/protocol/sse.ts';
+import type { CoreProfile } from '#core/profile/index.ts';
+import { sseEvent } from '#wire/protocol/sse.ts';
 import { CoreError, type CoreInferResponse, type InferHandle, type TritonCore } from '../core/types.ts';
 import { allow, answering, bareHeaders, errorJson, type Exchange, JSON_TYPE } from './exchange.ts';
 import { generateRequest } from './generate-request.ts';
@@ -52,8 +53,9 @@ export async function handleGenerate(
       version,
       context.faults.has('echo-default-nonstream') && !streaming ? withoutEchoSwitch(json) : json,
       inputs,
+      core.profile.core,
     );
-    const answer = new GenerateAnswer(exchange, streaming, context.faults);
+    const answer = new GenerateAnswer(exchange, streaming, context.faults, core.profile.core);
     const handle = core.infer(request, (response, final) => answer.take(response, final), 'http-generate');
     // Fault http-close-not-seen-nonstream: the connection is looked at when there is something to write.
     const blind = !streaming && context.faults.has('http-close-not-seen-nonstream');
@@ -74,6 +76,8 @@ function withoutEchoSwitch(json: JsonValue): JsonValue {
 class GenerateAnswer {
   private readonly exchange: Exchange;
   private readonly streaming: boolean;
+  private readonly eventType: string;
+  private readonly core: CoreProfile;
   private readonly cutAtEnd: boolean;
   private readonly diesOnClose: boolean;
   private handle: InferHandle | undefined;
@@ -83,7 +87,9 @@ class GenerateAnswer {
   /** Only for generate, which must know how many there are before it sends one. */
   private readonly pending: Buffer[] = [];
 
-  constructor(exchange: Exchange, streaming: boolean, faults: ReadonlySet<string>) {
+  constructor(exchange: Exchange, streaming: boolean, faults: ReadonlySet<string>, core: CoreProfile) {
+    this.core = core;
+    this.eventType = core.eventStreamType.value;
     this.exchange = exchange;
     this.streaming = streaming;
     this.cutAtEnd = streaming && faults.has('no-end-marker-in-sse');
@@ -110,7 +116,7 @@ class GenerateAnswer {
     let body: Buffer | undefined;
     if (response !== undefined) {
       try {
-        body = generateJson(response);
+        body = generateJson(this.core.generateEchoesId.value ? response : { ...response, id: '' }, this.core);
       } catch (thrown) {
         if (!(thrown instanceof CoreError)) throw thrown;
         status = STATUS_OF_ANY_ERROR;
@@ -128,7 +134,7 @@ class GenerateAnswer {
   private start(status: number): void {
     const { response } = this.exchange;
     const close = bareHeaders(response);
-    response.writeHead(status, { 'Content-Type': this.streaming ? SSE_CONTENT_TYPE : JSON_TYPE, 'Transfer-Encoding': 'chunked', ...close });
+    response.writeHead(status, { 'Content-Type': this.streaming ? this.eventType : JSON_TYPE, 'Transfer-Encoding': 'chunked', ...close });
     if (!this.streaming) response.flushHeaders();
   }
 

@@ -19,6 +19,7 @@ export function handleInfer({ core, faults }: GenerateContext, exchange: Exchang
   } catch (thrown) {
     // Refused before the request object exists: the type was never set.
     const unknownCoding = thrown instanceof CoreError && thrown.message === UNKNOWN_CODING;
+    if (unknownCoding && core.profile.core.unknownCodingStatus.value === 415) return reply(exchange, 415);
     replyError(exchange, thrown, DEFAULT_TYPE, unknownCoding ? { 'Accept-Encoding': 'gzip, deflate' } : {});
     return;
   }

@@ -13,7 +13,7 @@ export function handleModelReady(core: TritonCore, exchange: Exchange, model: st
   return answering(exchange, DEFAULT_TYPE, () => {
     if (!allow(exchange, ['GET'])) return;
     if (core.modelReady(model, version)) reply(exchange, 200);
-    else reply(exchange, 400, errorJson('Model version not ready'));
+    else reply(exchange, 400, exchange.core?.httpRouteErrors.value === 'empty' ? '' : errorJson('Model version not ready'));
   });
 }
 

@@ -17,6 +17,7 @@ export async function route(context: GenerateContext, exchange: Exchange): Promi
   if (path === '/v2/models/stats') return handleRead(exchange, () => ({ model_stats: core.modelStatistics('', '') }));
   if (path === '/v2/logging') return handleLogging(core, exchange);
   const model = MODEL.exec(path);
+  if (!core.profile.core.generate.value && model?.[3]?.startsWith('generate')) return notFound(exchange);
   if (model !== null && !(model[3] === 'trace/setting' && model[2] !== undefined)) {
     return routeModel(context, exchange, model[1] ?? '', model[2] ?? '', model[3] ?? '');
   }
@@ -31,7 +32,12 @@ export async function route(context: GenerateContext, exchange: Exchange): Promi
     return handleRepositoryControl(core, exchange, repository[1] ?? '', repository[3] ?? '', repository[4] ?? '');
   }
   if (path === '/v2/trace/setting') return handleTrace(core, exchange, '');
-  reply(exchange, 404, errorJson('Not Found'));
+  notFound(exchange);
+}
+
+function notFound(exchange: Exchange): void {
+  if (exchange.core?.httpRouteErrors.value === 'empty') reply(exchange, 400);
+  else reply(exchange, 404, errorJson('Not Found'));
 }
 
 async function routeModel(context: GenerateContext, exchange: Exchange, model: string, version: string, kind: string): Promise<void> {

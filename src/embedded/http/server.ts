@@ -21,8 +21,9 @@ const DEADLY_FORM_BYTES = 4 * 1024 * 1024;
 export function startHttpServer(options: HttpServerOptions): Promise<Listening> {
   const context = { core: options.core, faults: options.faults ?? new Set<string>(), generated: 0 };
   return listen(options, async (request, response) => {
-    const exchange = await received(request, response);
-    if (exchange === undefined) return;
+    const arrived = await received(request, response);
+    if (arrived === undefined) return;
+    const exchange = { ...arrived, core: options.core.profile.core };
     if (
       exchange.body.length >= DEADLY_FORM_BYTES &&
       request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true

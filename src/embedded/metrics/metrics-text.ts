@@ -1,15 +1,20 @@
 import type { LoadedModel } from '../core/loaded-model.ts';
+import type { CoreProfile } from '#core/profile/index.ts';
 import { FAILURE_REASONS } from '../core/statistics.ts';
 import { type Family, familyText } from './family.ts';
 import { hostFamilies } from './host.ts';
 
 /** The CPU families of 2.51, then what models add (docs/observed.md#triton-2-51). */
-export function metricsText(models: readonly LoadedModel[]): string {
-  const families = [...inferenceFamilies(models), ...hostFamilies()];
+export function metricsText(models: readonly LoadedModel[], core: CoreProfile): string {
+  const families = [...inferenceFamilies(models, core), ...hostFamilies()].filter(
+    ({ name }) =>
+      (name !== 'nv_inference_pending_request_count' || core.pendingRequestsMetric.value) &&
+      (!name.startsWith('nv_pinned_memory_pool_') || core.pinnedMemoryMetrics.value),
+  );
   return families.map(familyText).join('') + models.map((m) => m.implementation?.metricsText?.() ?? '').join('');
 }
 
-function inferenceFamilies(models: readonly LoadedModel[]): Family[] {
+function inferenceFamilies(models: readonly LoadedModel[], core: CoreProfile): Family[] {
   const snapshots = models.map((m) => ({ labels: { model: m.name, version: m.version }, s: m.statistics.snapshot(m.name, m.version), m }));
   const counter = (name: string, help: string, value: (s: (typeof snapshots)[number]['s']) => number): Family => ({
     name,
@@ -28,8 +33,10 @@ function inferenceFamilies(models: readonly LoadedModel[]): Family[] {
       name: 'nv_inference_request_failure',
       help: 'Number of failed inference requests, all batch sizes',
       type: 'counter',
-      samples: snapshots.flatMap(({ labels, m }) =>
-        FAILURE_REASONS.map((reason) => ({ labels: { ...labels, reason }, value: m.statistics.failures.get(reason) ?? 0 })),
+      samples: snapshots.flatMap(({ labels, s, m }) =>
+        !core.failureReasons.value
+          ? [{ labels, value: s.inference_stats.fail.count }]
+          : FAILURE_REASONS.map((reason) => ({ labels: { ...labels, reason }, value: m.statistics.failures.get(reason) ?? 0 })),
       ),
     },
     counter('nv_inference_count', 'Number of inferences performed (does not include cached requests)', (s) => s.inference_count),
