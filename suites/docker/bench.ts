@@ -1,5 +1,5 @@
 /** What the tests of this folder share: the engine, a small repository, and what must not be left behind. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultSettings, toDockerConfig } from '#core/config/index.ts';
@@ -89,8 +89,17 @@ export async function openBench(): Promise<Bench> {
     left,
     leftNothing: async () => {
       const names = await left();
-      if (names.length > 0) throw new Error(`left behind: ${names.join(', ')}`);
+      if (names.length > 0) throw new Error(`left behind: ${names.map((name) => `${name} ${contentOf(name)}`).join(', ')}`);
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** How a container ended and its last log lines, of a file; nothing of a container. */
+function contentOf(name: string): string {
+  try {
+    return readFileSync(join('/dev/shm', name), 'utf8').slice(0, 2_000);
+  } catch {
+    return '';
+  }
 }

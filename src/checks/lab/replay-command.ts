@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type DockerConfig, type RunConfig, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { type DockerConfig, type RunConfig, TINY_CHECKPOINT, shownArguments } from '#core/config/index.ts';
 
 /** The command that repeats a claim of this run from the same working directory; the caller adds the claim's id. */
 export function replayCommand(config: RunConfig): string {
@@ -44,7 +44,7 @@ function addDocker(docker: DockerConfig, add: (flag: string, value: string) => v
   if (shmSize !== '1g') add('shm-size', shmSize);
   for (const one of ulimits) add('ulimit', one);
   for (const one of env) add('env', one.split('=', 1)[0]!);
-  for (const one of serverArgs) add('server-arg', /restricted/.test(one) ? `${one.split('=', 1)[0]!}=…` : one);
+  for (const one of shownArguments(serverArgs)) add('server-arg', one);
   if (frontend !== 'kserve') add('frontend', frontend);
 }
 

@@ -15,3 +15,4 @@ export { MODEL_REPOSITORY, PACKAGE_ROOT, SPM_CHECKPOINT, TINY_CHECKPOINT, projec
 export { defaultSettings, resolveSettings } from './resolve.ts';
 export type { AccessFiles, DockerConfig, RunConfig } from './run-config.ts';
 export { accessFiles, foldersOf, runConfigFromEnvironment, toDockerConfig, toRunConfig, toRunVariable } from './run-config.ts';
+export { shownArguments } from './shown-arguments.ts';

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { shownArguments } from '#core/config/index.ts';
 import { withDeadline } from '#core/deadline/index.ts';
 import { UNKNOWN, checkpointIdentity, configsIdentity, modelCodeIdentity } from '#core/identity/index.ts';
 import { askHttp } from '../process/ask-http.ts';
@@ -45,15 +46,10 @@ export async function identify(parts: IdentityParts): Promise<Readonly<Record<st
     engine: engineFolder === undefined ? 'none' : `${engineFolder.configHash}, TensorRT-LLM ${engineFolder.version}`,
     gpu: facts.gpus.length > 0 ? facts.gpus.join('; ') : parts.gpus === 'none' ? 'none' : UNKNOWN,
     ...(settings.env.length === 0 ? {} : { environment: envNames(settings.env).join(' ') }),
-    ...(settings.serverArgs.length === 0 ? {} : { arguments: settings.serverArgs.map(withoutKey).join(' ') }),
+    ...(settings.serverArgs.length === 0 ? {} : { arguments: shownArguments(settings.serverArgs).join(' ') }),
     ulimits: parts.ulimits.join(' ') || "the engine's own",
     'shared memory': settings.shmSize,
   };
-}
-
-/** `--grpc-restricted-protocol=<apis>:<key>=<value>`, and its like of the other front ends. */
-function withoutKey(argument: string): string {
-  return /restricted/.test(argument) ? `${argument.split('=', 1)[0]!}=…` : argument;
 }
 
 async function serverVersion(http: string): Promise<string> {

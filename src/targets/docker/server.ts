@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ContainerInspectInfo } from 'dockerode';
+import { shownArguments } from '#core/config/index.ts';
 import { sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { lastWordsFile } from '../last-words.ts';
@@ -52,7 +53,7 @@ export interface DockerServerOptions {
  *
  * Errors: of the engine (`docker-engine-missing`, `docker-engine-forbidden`, …: engine-error.ts), of the image (`image-…`), of what is
  * mounted (`mount-source-missing`, `engine-…`), `ports-not-published`, `model-load-failed`, `container-out-of-memory`,
- * `container-exited`, `target-not-ready`, `canary-refused`, `interrupted`. Whatever was started is removed before the error is thrown.
+ * `server-argument-refused`, `container-exited`, `target-not-ready`, `canary-refused`, `interrupted`. Whatever was started is removed before the error is thrown.
  */
 export async function startDockerServer(options: DockerServerOptions): Promise<DockerServer> {
   const { settings, signal, notice } = options;
@@ -359,8 +360,17 @@ export class DockerServer implements Target {
         hint: 'Stop what listens there (ss -ltnp shows it), or leave --network host out.',
       });
     }
+    const refused = log
+      .lines()
+      .find((line) => /unrecognized option|unrecognized arguments|requires an argument|option .* is ambiguous/.test(line));
+    if (refused !== undefined) {
+      return new LockstepError('server-argument-refused', `the server does not take its arguments: ${refused.trim()}`, {
+        context: { command: shownArguments(this.#container.command).join(' ') },
+        hint: 'Correct --server-arg; another release may know other arguments.',
+      });
+    }
     return new LockstepError('container-exited', `the container ${this.#ending()} before it was ready`, {
-      context: { log: log.tail(), command: this.#container.command.join(' ') },
+      context: { log: log.tail(), command: shownArguments(this.#container.command).join(' ') },
       hint: 'Read the last log lines above.',
     });
   }

@@ -12,7 +12,8 @@ interface EngineEvent {
  * events ends then, so that is what is listened to.
  */
 export class ContainerWatch implements AsyncDisposable {
-  readonly log = new LogRing();
+  /** A server that refuses an argument explains all others, in many hundred lines. */
+  readonly log = new LogRing(2_000);
   readonly #engine: Engine;
   readonly #id: string;
   readonly #abort = new AbortController();
