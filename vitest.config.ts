@@ -34,7 +34,7 @@ export default defineConfig({
         test: {
           name: 'suites',
           include: ['suites/**/*.test.ts'],
-          exclude: ['suites/self/**', 'suites/clients/**', 'suites/docker/**'],
+          exclude: ['suites/self/**', 'suites/clients/**', 'suites/docker/**', 'suites/slurm/**'],
           globalSetup: ['./src/report/global-setup.ts'],
           isolate: false,
           // One after another: several claims watch the server's gauges and need it to themselves.
@@ -66,6 +66,19 @@ export default defineConfig({
           fileParallelism: false,
           sequence: { groupOrder: 4 },
           testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          // Only by its own command: it needs a Slurm, whose node it takes down.
+          name: 'slurm',
+          include: ['suites/slurm/**/*.test.ts'],
+          isolate: false,
+          // Most of it is waiting for jobs.
+          maxWorkers: 3,
+          sequence: { groupOrder: 4 },
+          testTimeout: 60_000,
+          hookTimeout: 30_000,
         },
       },
       {

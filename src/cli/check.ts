@@ -17,6 +17,7 @@ import type { RunReport } from '#report/index.ts';
 import { claimKey, claimPattern, LockstepReporter } from '#report/index.ts';
 import { quoted } from '#checks/lab/replay-command.ts';
 import { mpirunCommand, STOCK_PROGRAM } from '#targets/process/mpirun.ts';
+import { describeJob } from '#targets/index.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { refuseFaults } from './faults.ts';
@@ -29,6 +30,10 @@ export async function check(context: CommandContext): Promise<number> {
   const settings = await resolveSettings({ command: 'check', flags: flags.layer, env, cwd });
   const config = toRunConfig(settings, cwd);
   if (settings.dryRun) {
+    if (config.target === 'slurm') {
+      context.terminal.out(await describeJob(config, { signal }));
+      return EXIT.held;
+    }
     const { repository = MODEL_REPOSITORY, triton, worldSize } = config;
     const program = triton !== undefined && isAbsolute(triton) ? triton : STOCK_PROGRAM;
     context.terminal.out(mpirunCommand({ worldSize, program, repository }).map(quoted).join(' '));

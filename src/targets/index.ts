@@ -34,6 +34,7 @@ export type TargetConfig = Pick<
   | 'worldSize'
   | 'lockGpuClocks'
   | 'docker'
+  | 'slurm'
   | 'tokenizer'
 >;
 
@@ -57,6 +58,7 @@ export async function startTarget(config: TargetConfig, options: { readonly sign
     return startContainer(config, { signal: options.signal, notice: (line) => void process.stderr.write(`docker: ${line}\n`) });
   }
   const repository = repositoryFor(profileOf(profile).core);
+  if (config.target === 'slurm') return startSlurmTarget(config, options.signal);
   return startEmbeddedTarget({
     server: { ...EMBEDDED_DEFAULTS, profile, faults, checkpoint, repository },
     signal: options.signal,
@@ -157,6 +159,23 @@ export async function startContainer(
   const repository = config.repository === undefined ? modelRepository(checkpoint, coreOf(triton)) : requireRepository(config.repository);
   const settings = await dockerSettings({ docker, repository, tokenizer, triton }, options);
   return startDockerServer({ settings, env: process.env, ...options });
+}
+
+/** What `startTarget` would submit for target slurm, as text. Errors: those of laying out a real server and of composing a job. */
+export async function describeJob(config: TargetConfig, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<string> {
+  const { describeSubmission, planJob } = await import('./slurm/index.ts');
+  return describeSubmission(await planJob(config, repositoryOfJob(config), options.signal));
+}
+
+async function startSlurmTarget(config: TargetConfig, signal: AbortSignal | undefined): Promise<Target> {
+  const { planJob, startSlurmServer } = await import('./slurm/index.ts');
+  const notice = (line: string) => void process.stderr.write(`slurm: ${line}\n`);
+  return startSlurmServer({ ...(await planJob(config, repositoryOfJob(config), signal)), env: process.env, notice, signal });
+}
+
+function repositoryOfJob({ repository, checkpoint = TINY_CHECKPOINT, triton }: TargetConfig): string {
+  const version = triton !== undefined && isAbsolute(triton) ? undefined : triton;
+  return repository === undefined ? modelRepository(checkpoint, coreOf(version)) : requireRepository(repository);
 }
 
 function frontEndOf({ openai }: TargetConfig): Target['endpoints'] & { readonly openai: string } {

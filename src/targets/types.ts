@@ -1,7 +1,7 @@
 import type { ClientEndpoints } from '#wire/clients/index.ts';
 
 /** A server under test and how it came to run. */
-export type TargetKind = 'embedded' | 'process' | 'docker' | 'external' | 'openai';
+export type TargetKind = 'embedded' | 'process' | 'docker' | 'slurm' | 'external' | 'openai';
 
 /** Where it listens, and how one gets in. */
 export type Endpoints = ClientEndpoints;

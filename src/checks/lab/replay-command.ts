@@ -1,5 +1,12 @@
 import { resolve } from 'node:path';
-import { type DockerConfig, type RunConfig, TINY_CHECKPOINT, shownArguments } from '#core/config/index.ts';
+import {
+  type DockerConfig,
+  type RunConfig,
+  type SlurmConfig,
+  DEFAULT_JOB_DIR,
+  TINY_CHECKPOINT,
+  shownArguments,
+} from '#core/config/index.ts';
 
 /** The command that repeats a claim of this run from the same working directory; the caller adds the claim's id. */
 export function replayCommand(config: RunConfig): string {
@@ -27,6 +34,7 @@ export function replayCommand(config: RunConfig): string {
   if (config.prompts !== undefined) add('prompts', config.prompts);
   if (config.goldens !== resolve('goldens')) add('goldens', config.goldens);
   if (config.docker !== undefined) addDocker(config.docker, add, words);
+  if (config.slurm !== undefined) addSlurm(config.slurm, add);
   if (config.policy !== (external ? 'margins' : 'exact')) add('policy', config.policy);
   if (config.profile !== 'default') add('profile', config.profile);
   if (config.dangerous) words.push('--dangerous');
@@ -35,7 +43,6 @@ export function replayCommand(config: RunConfig): string {
   return words.join(' ');
 }
 
-/** Of the environment the names alone: whoever repeats it has the values. */
 function addDocker(docker: DockerConfig, add: (flag: string, value: string) => void, words: string[]): void {
   const { image, allowFloatingTag, engineDir, gpus, shmSize, ulimits, env, user, network, serverArgs, frontend } = docker;
   for (const [flag, value] of Object.entries({ image, 'engine-dir': engineDir, gpus, user, network }))
@@ -43,9 +50,24 @@ function addDocker(docker: DockerConfig, add: (flag: string, value: string) => v
   if (allowFloatingTag) words.push('--allow-floating-tag');
   if (shmSize !== '1g') add('shm-size', shmSize);
   for (const one of ulimits) add('ulimit', one);
+  addStart(env, serverArgs, add);
+  if (frontend !== 'kserve') add('frontend', frontend);
+}
+
+function addSlurm(slurm: SlurmConfig, add: (flag: string, value: string) => void): void {
+  const { partition, account, timeLimit, gres, nodes, args, jobDir, image, engineDir, env, serverArgs } = slurm;
+  for (const [flag, value] of Object.entries({ partition, account, 'time-limit': timeLimit, gres, image, 'engine-dir': engineDir }))
+    if (value !== undefined) add(flag, value);
+  if (nodes !== 1) add('nodes', String(nodes));
+  for (const one of args) add('slurm-arg', one);
+  if (jobDir !== DEFAULT_JOB_DIR) add('job-dir', jobDir);
+  addStart(env, serverArgs, add);
+}
+
+/** Neither the values of an environment nor keys are shown. */
+function addStart(env: readonly string[], serverArgs: readonly string[], add: (flag: string, value: string) => void): void {
   for (const one of env) add('env', one.split('=', 1)[0]!);
   for (const one of shownArguments(serverArgs)) add('server-arg', one);
-  if (frontend !== 'kserve') add('frontend', frontend);
 }
 
 /** One word for a POSIX shell. */

@@ -23,6 +23,9 @@ const DOCKER: readonly FieldName[] = [
   'serverArg',
   'frontend',
 ];
+/** What a job can be started with too. */
+const DOCKER_AND_SLURM: readonly FieldName[] = ['image', 'engineDir', 'env', 'serverArg'];
+const SLURM: readonly FieldName[] = ['partition', 'account', 'timeLimit', 'gres', 'nodes', 'slurmArg', 'jobDir', 'queueMinutes'];
 const TLS: readonly FieldName[] = ['tlsCa', 'tlsCert', 'tlsKey'];
 const ACCESS: readonly FieldName[] = [...TLS, 'header', 'bearerTokenFile'];
 
@@ -39,15 +42,26 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
   if (settings.image !== undefined && meant('triton') !== undefined) {
     throw new LockstepError(
       'flags-contradict',
-      `${meant('triton')!.name} names the release of the CPU image, and ${given.get('image')!.name} another image`,
+      `${meant('triton')!.name} names a tritonserver, and ${given.get('image')!.name} an image that has its own`,
       { hint: 'Leave one of them out.' },
     );
   }
   if (WITHOUT_TARGET.includes(command)) return;
-  const forDocker = target === 'docker' ? undefined : DOCKER.map(meant).find((one) => one !== undefined);
+  const forDocker =
+    target === 'docker'
+      ? undefined
+      : DOCKER.filter((name) => target !== 'slurm' || !DOCKER_AND_SLURM.includes(name))
+          .map(meant)
+          .find((one) => one !== undefined);
   if (forDocker !== undefined) {
     throw new LockstepError('flags-contradict', `${forDocker.name} is for a container, and the target is ${target}`, {
       hint: 'Add --target docker, or leave it out.',
+    });
+  }
+  const forSlurm = target === 'slurm' ? undefined : SLURM.map(meant).find((one) => one !== undefined);
+  if (forSlurm !== undefined) {
+    throw new LockstepError('flags-contradict', `${forSlurm.name} is for a job of Slurm, and the target is ${target}`, {
+      hint: 'Add --target slurm, or leave it out.',
     });
   }
   if (target === 'external' || target === 'openai') {
@@ -104,28 +118,29 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
     }
   }
   const triton = given.get('triton');
-  if (target !== 'process' && target !== 'docker' && triton !== undefined && strength(triton) >= strength(given.get('target'))) {
+  const startsReal = target === 'process' || target === 'docker' || target === 'slurm';
+  if (!startsReal && triton !== undefined && strength(triton) >= strength(given.get('target'))) {
     throw new LockstepError('flags-contradict', `${triton.name} says which tritonserver is started, and the target is ${target}`, {
-      hint: 'Add --target process or --target docker, or leave it out.',
+      hint: 'Add --target process, docker or slurm, or leave it out.',
     });
   }
-  const ofProcess = (['worldSize', 'dryRun', 'lockGpuClocks'] as const)
+  const ofProcess = (target === 'slurm' ? (['lockGpuClocks'] as const) : (['worldSize', 'dryRun', 'lockGpuClocks'] as const))
     .map((name) => given.get(name))
     .find((one) => one !== undefined && strength(one) >= strength(given.get('target')));
   if (target !== 'process' && ofProcess !== undefined) {
-    throw new LockstepError('flags-contradict', `${ofProcess.name} is for servers of this host, and the target is ${target}`, {
+    throw new LockstepError('flags-contradict', `${ofProcess.name} is for real servers that this run starts, and the target is ${target}`, {
       hint: 'Add --target process, or leave it out.',
     });
   }
   const repository = given.get('repository');
   if (repository !== undefined && strength(repository) >= strength(given.get('target'))) {
     const checkpoint = given.get('checkpoint');
-    if (target !== 'process' && target !== 'docker') {
+    if (!startsReal) {
       throw new LockstepError(
         'flags-contradict',
         `${repository.name} says what a server that this run starts serves, and the target is ${target}`,
         {
-          hint: 'Add --target process or --target docker, or leave the repository out.',
+          hint: 'Add --target process, docker or slurm, or leave the repository out.',
         },
       );
     }
@@ -145,7 +160,8 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
 
 /** Drops what belongs to another target, so that no report shows an address that was not used. */
 export function withoutUnused(all: Settings): Settings {
-  const settings = all.target === 'process' ? all : { ...all, worldSize: 1, dryRun: false, lockGpuClocks: undefined };
+  const unranked = all.target === 'process' || all.target === 'slurm' ? all : { ...all, worldSize: 1, dryRun: false };
+  const settings = all.target === 'process' ? unranked : { ...unranked, lockGpuClocks: undefined };
   const running = { ...settings, fault: [], checkpoint: undefined, repository: undefined, triton: undefined };
   if (settings.target === 'external') return running;
   if (settings.target === 'openai') return { ...running, grpc: undefined, http: undefined, metrics: undefined };

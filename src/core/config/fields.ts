@@ -17,15 +17,16 @@ const ADDRESS = 'host:port, such as 127.0.0.1:8001; with TLS';
 const MANY = 'several replicas as gpu1:8001,8011|gpu2:8001';
 const PORT = 'a port from 0 to 65535';
 
-/** Commands that start a real server; and those that reach one that already runs. */
+/** Commands that start a real server; that reach one that already runs; that submit a job. */
 const STARTS = ['check', 'start', 'goldens', 'identify'] as const;
 const REACHES = ['check', 'goldens', 'identify', 'doctor'] as const;
+const SUBMITS = ['check', 'goldens', 'identify'] as const;
 
 export const FIELDS = {
-  target: field(z.enum(['embedded', 'process', 'docker', 'external', 'openai']).default('embedded'), {
+  target: field(z.enum(['embedded', 'process', 'docker', 'slurm', 'external', 'openai']).default('embedded'), {
     value: 'KIND',
-    expected: 'embedded, process, docker, external or openai',
-    help: 'which server is under test: the embedded Triton, a tritonserver binary or container started on this host, one that already runs, or one of which only an OpenAI endpoint is known',
+    expected: 'embedded, process, docker, slurm, external or openai',
+    help: 'which server is under test: the embedded Triton, a tritonserver binary or container started on this host, one in a job of a Slurm cluster, one that already runs, or one of which only an OpenAI endpoint is known',
     commands: ['check', 'goldens', 'doctor', 'identify'],
   }),
   grpc: field(hostPorts('grpcs'), {
@@ -102,7 +103,7 @@ export const FIELDS = {
   repository: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with one folder per model',
-    help: 'model repository that target process or docker serves, such as `lockstep repository create` makes',
+    help: 'model repository that target process, docker or slurm serves, such as `lockstep repository create` makes',
     defaultText: 'docker/models of this checkout',
     commands: [...STARTS, 'init'],
   }),
@@ -247,19 +248,20 @@ export const FIELDS = {
   triton: field(z.string().min(1).optional(), {
     value: 'VERSION|PATH',
     expected: 'a release such as 2.47, or the path of a tritonserver program',
-    help: 'which tritonserver target process starts: a release, laid out from PyPI, or a program of this host; for target docker, the release of the CPU image',
+    help: 'which tritonserver target process or slurm starts: a release, laid out from PyPI, or a program of this host or of the nodes; for target docker, the release of the CPU image',
     defaultText: 'the newest release of docker/triton/tritonserver.json',
     commands: STARTS,
   }),
   worldSize: field(z.number().int().min(1).max(1024).default(1), {
     value: 'N',
     expected: 'a whole number of ranks from 1',
-    help: 'ranks that target process starts through mpirun, as the stock launch script does: one for each GPU of the engine',
+    defaultText: '1; of target slurm what the engine was built for',
+    help: 'ranks, one for each GPU of the engine: target process starts them through mpirun, as the stock launch script does, target slurm through srun',
     commands: ['check'],
   }),
   dryRun: field(z.boolean().default(false), {
     expected: 'true or false',
-    help: 'print the mpirun command by which the stock launch script starts these ranks, and start nothing',
+    help: 'start nothing and print what would: of target process the mpirun command by which the stock launch script starts these ranks, of target slurm all that is submitted',
     commands: ['check'],
   }),
   lockGpuClocks: field(z.number().int().min(1).optional(), {
@@ -272,8 +274,8 @@ export const FIELDS = {
   image: field(z.string().min(1).optional(), {
     value: 'IMAGE',
     expected: 'name@sha256:…, or the id of a local image',
-    help: 'image that target docker starts, pinned by digest or id; pulled when it is missing',
-    defaultText: "the project's own CPU image of --triton, built where it is missing",
+    help: 'image that target docker starts, pinned by digest or id, pulled when it is missing; for target slurm, an image as pyxis takes it (nvcr.io#nvidia/tritonserver:…, or a .sqsh file that the nodes see)',
+    defaultText: "docker: the project's own CPU image of --triton, built where it is missing; slurm: no container",
     commands: [...STARTS, 'doctor', 'init'],
   }),
   allowFloatingTag: field(z.boolean().default(false), {
@@ -323,7 +325,7 @@ export const FIELDS = {
   env: field(z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*(=[^]*)?$/)).default([]), {
     value: 'NAME[=VALUE]',
     expected: 'NAME=VALUE, or NAME for the value it has here',
-    help: 'environment of the container (may be repeated); values are never printed or stored',
+    help: 'environment of the container or job (may be repeated); values are never printed or stored',
     defaultText: 'none',
     commands: STARTS,
     secret: 'all',
@@ -358,7 +360,7 @@ export const FIELDS = {
   serverArg: field(z.array(z.string().min(1)).default([]), {
     value: 'ARG',
     expected: 'an argument of tritonserver, such as --log-verbose=1',
-    help: 'further argument of the server in the container (may be repeated)',
+    help: 'further argument of the server in the container or job (may be repeated)',
     defaultText: 'none',
     commands: STARTS,
     secret: 'all',
@@ -369,6 +371,74 @@ export const FIELDS = {
     help: "what the container starts: tritonserver, or NVIDIA's OpenAI front end with the KServe front ends beside it, so that all answers come from one engine",
     commands: STARTS,
   }),
+  partition: field(z.string().min(1).optional(), {
+    value: 'NAME',
+    expected: 'a partition, or several with commas between them',
+    help: 'partition of the Slurm job',
+    defaultText: "the cluster's default",
+    commands: SUBMITS,
+  }),
+  account: field(z.string().min(1).optional(), {
+    value: 'NAME',
+    expected: 'an account',
+    help: 'account that the Slurm job is charged to',
+    defaultText: "the user's default",
+    commands: SUBMITS,
+  }),
+  timeLimit: field(
+    z
+      .string()
+      .regex(/^(\d+|\d+:\d\d(:\d\d)?|\d+-\d+(:\d\d){0,2})$/)
+      .optional(),
+    {
+      value: 'TIME',
+      expected: 'minutes, H:MM:SS or D-H:MM:SS',
+      help: 'how long the Slurm job may run; it must outlast the whole run',
+      defaultText: "the partition's",
+      commands: SUBMITS,
+    },
+  ),
+  gres: field(z.string().min(1).optional(), {
+    value: 'GRES',
+    expected: 'as sbatch takes it, such as gpu:8',
+    help: 'generic resources of each node of the Slurm job',
+    defaultText: 'none',
+    commands: SUBMITS,
+  }),
+  nodes: field(z.number().int().min(1).max(1024).default(1), {
+    value: 'N',
+    expected: 'a whole number from 1 to 1024',
+    help: 'nodes of the Slurm job, over which the ranks of the engine are spread evenly',
+    commands: SUBMITS,
+  }),
+  slurmArg: field(z.array(z.string().startsWith('-')).default([]), {
+    value: 'ARG',
+    expected: 'an argument of sbatch, such as --mem=32G',
+    help: 'further argument of sbatch (may be repeated)',
+    defaultText: 'none',
+    commands: SUBMITS,
+  }),
+  jobDir: field(folder().optional(), {
+    value: 'DIR',
+    expected: 'a folder that this host and the nodes share',
+    help: 'where each Slurm job has a folder of its own while it runs',
+    defaultText: '.cache/slurm/jobs of this checkout',
+    commands: SUBMITS,
+  }),
+  queueMinutes: field(
+    z
+      .number()
+      .int()
+      .min(1)
+      .max(7 * 24 * 60)
+      .default(30),
+    {
+      value: 'N',
+      expected: 'a whole number from 1 to 10080',
+      help: 'how long the Slurm job may be pending, in minutes',
+      commands: SUBMITS,
+    },
+  ),
   detach: field(z.boolean().default(false), {
     expected: 'true or false',
     help: 'leave the container running when it is ready: `lockstep ps` lists it, `lockstep stop` ends it',

@@ -11,8 +11,16 @@ export { defineConfig, findConfigFile } from './config-file.ts';
 export { nearest } from './nearest.ts';
 export type { Replica } from './replicas.ts';
 export { addressesOf, replicasOf } from './replicas.ts';
-export { MODEL_REPOSITORY, PACKAGE_ROOT, SPM_CHECKPOINT, TINY_CHECKPOINT, projectVersion } from './package-root.ts';
+export { DEFAULT_JOB_DIR, MODEL_REPOSITORY, PACKAGE_ROOT, SPM_CHECKPOINT, TINY_CHECKPOINT, projectVersion } from './package-root.ts';
 export { defaultSettings, resolveSettings } from './resolve.ts';
-export type { AccessFiles, DockerConfig, RunConfig } from './run-config.ts';
-export { accessFiles, foldersOf, runConfigFromEnvironment, toDockerConfig, toRunConfig, toRunVariable } from './run-config.ts';
+export type { AccessFiles, DockerConfig, RunConfig, SlurmConfig } from './run-config.ts';
+export {
+  accessFiles,
+  foldersOf,
+  runConfigFromEnvironment,
+  toDockerConfig,
+  toRunConfig,
+  toRunVariable,
+  toSlurmConfig,
+} from './run-config.ts';
 export { shownArguments } from './shown-arguments.ts';

@@ -74,6 +74,10 @@ describe('errors say what was expected and what to do', () => {
     [['--target', 'process', '--fault', 'x'], 'flags-contradict', '--target embedded'],
     [['--image', 'x@sha256:0'], 'flags-contradict', '--target docker'],
     [['--target', 'docker', '--image', 'x', '--triton', '2.47'], 'flags-contradict', 'Leave one of them out'],
+    [['--partition', 'x'], 'flags-contradict', '--target slurm'],
+    [['--target', 'slurm', '--gpus', 'all'], 'flags-contradict', '--target docker'],
+    [['--target', 'slurm', '--time-limit', 'long'], 'value-invalid', "default: the partition's"],
+    [['--target', 'slurm', '--slurm-arg', 'mem=1G'], 'value-invalid', 'Correct it'],
     [['--target', 'docker', '--gpus', '0;1'], 'value-invalid', 'Correct it'],
     [['--target', 'docker', '--network', 'none'], 'value-invalid', 'Correct it'],
     [['--target', 'docker', '--shm-size', 'much'], 'value-invalid', 'default: 1g'],
@@ -169,7 +173,9 @@ describe('the configuration of a run', () => {
 test('help shows flag, value, choices, default and variable, and keeps to the width', () => {
   const help = helpForFields('check', 80);
   expect(help).toContain('--target KIND');
-  expect(help.replaceAll(/\s+/g, ' ')).toContain('[embedded | process | docker | external | openai; default: embedded; LOCKSTEP_TARGET]');
+  expect(help.replaceAll(/\s+/g, ' ')).toContain(
+    '[embedded | process | docker | slurm | external | openai; default: embedded; LOCKSTEP_TARGET]',
+  );
   expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   expect(help).not.toContain('--grpc-port');
 });

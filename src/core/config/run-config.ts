@@ -6,7 +6,7 @@ import type { Environment } from './environment.ts';
 import { RUN_VARIABLE } from './environment.ts';
 import type { Settings } from './fields.ts';
 import { type Replica, replicasOf } from './replicas.ts';
-import { PACKAGE_ROOT, TINY_CHECKPOINT } from './package-root.ts';
+import { DEFAULT_JOB_DIR, PACKAGE_ROOT, TINY_CHECKPOINT } from './package-root.ts';
 import { resolveSettings } from './resolve.ts';
 
 /** Where certificates and secrets lie: read when the target is reached. */
@@ -20,7 +20,7 @@ export interface AccessFiles {
 }
 
 export interface RunConfig {
-  readonly target: 'embedded' | 'process' | 'docker' | 'external' | 'openai';
+  readonly target: 'embedded' | 'process' | 'docker' | 'slurm' | 'external' | 'openai';
   readonly grpc: string | undefined;
   readonly http: string | undefined;
   readonly metrics: string | undefined;
@@ -31,7 +31,7 @@ export interface RunConfig {
   readonly access: AccessFiles;
   /** Absolute; undefined for an external target, which serves its own. */
   readonly checkpoint: string | undefined;
-  /** Absolute model repository of target process; undefined: docker/models. */
+  /** Absolute model repository of a server that this run starts; undefined: docker/models. */
   readonly repository: string | undefined;
   /** Absolute. */
   readonly tokenizer: string;
@@ -42,7 +42,7 @@ export interface RunConfig {
   /** A name that `profileOf` understands. */
   readonly profile: string;
   readonly faults: readonly string[];
-  /** Of target process: a release, as `2.47`, or the absolute path of a program; undefined: the newest release. */
+  /** Of target process or slurm: a release, as `2.47`, or the absolute path of a program; undefined: the newest release. */
   readonly triton: string | undefined;
   /** Ranks of target process; above 1 through mpirun. */
   readonly worldSize: number;
@@ -50,6 +50,8 @@ export interface RunConfig {
   readonly lockGpuClocks: number | undefined;
   /** Of target docker. */
   readonly docker: DockerConfig | undefined;
+  /** Of target slurm. */
+  readonly slurm: SlurmConfig | undefined;
   readonly seed: number;
   /** Request id that every draw is narrowed to. */
   readonly only: string | undefined;
@@ -83,6 +85,52 @@ export interface DockerConfig {
   /** Further arguments of the server. */
   readonly serverArgs: readonly string[];
   readonly frontend: 'kserve' | 'openai';
+}
+
+/** What the job of target slurm is submitted with, beside what it serves. */
+export interface SlurmConfig {
+  readonly partition: string | undefined;
+  readonly account: string | undefined;
+  /** As sbatch takes it: minutes, H:MM:SS or D-H:MM:SS. */
+  readonly timeLimit: string | undefined;
+  readonly gres: string | undefined;
+  readonly nodes: number;
+  /** Further arguments of sbatch. */
+  readonly args: readonly string[];
+  /** Absolute folder that this host and the nodes share. */
+  readonly jobDir: string;
+  readonly queueMinutes: number;
+  /** As pyxis takes it; undefined: the server runs without a container. */
+  readonly image: string | undefined;
+  /** Absolute. */
+  readonly engineDir: string | undefined;
+  /** Absolute folder that the user named for the server. */
+  readonly tokenizer: string | undefined;
+  /** As `NAME=value`, or `NAME` for the value it has in the environment of whoever submits. */
+  readonly env: readonly string[];
+  /** Further arguments of the server. */
+  readonly serverArgs: readonly string[];
+}
+
+export function toSlurmConfig(settings: Settings, cwd: string): SlurmConfig {
+  const { partition, account, timeLimit, gres, nodes, queueMinutes, image, env } = settings;
+  const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(cwd, path));
+  return {
+    partition,
+    account,
+    timeLimit,
+    gres,
+    nodes,
+    args: settings.slurmArg,
+    jobDir: absolute(settings.jobDir) ?? DEFAULT_JOB_DIR,
+    queueMinutes,
+    // What begins as a path is a file; anything else is a name in a registry.
+    image: image !== undefined && /^\.{0,2}\//.test(image) ? resolve(cwd, image) : image,
+    engineDir: absolute(settings.engineDir),
+    tokenizer: absolute(settings.tokenizer),
+    env,
+    serverArgs: settings.serverArg,
+  };
 }
 
 export function toDockerConfig(settings: Settings, cwd: string): DockerConfig {
@@ -148,6 +196,7 @@ export function toRunConfig(settings: Settings, cwd: string, needs: { readonly t
     lockGpuClocks: settings.lockGpuClocks,
     triton: settings.triton === undefined || RELEASE.test(settings.triton) ? settings.triton : resolve(cwd, settings.triton),
     docker: settings.target === 'docker' ? toDockerConfig(settings, cwd) : undefined,
+    slurm: settings.target === 'slurm' ? toSlurmConfig(settings, cwd) : undefined,
     seed: settings.seed,
     only: settings.only,
     policy: settings.policy ?? (settings.target === 'external' || settings.target === 'openai' ? 'margins' : 'exact'),

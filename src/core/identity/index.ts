@@ -10,7 +10,7 @@ import { UNKNOWN } from './unknown.ts';
 export type { Identity, IdentityComparison } from './difference.ts';
 export { compareIdentities } from './difference.ts';
 export { UNKNOWN };
-export { switchesOf } from './switches.ts';
+export { SWITCHES, switchesOf } from './switches.ts';
 
 /** Weights and tokenizer of a Hugging Face folder. */
 export function checkpointIdentity(dir: string): { readonly weights: string; readonly tokenizer: string } {

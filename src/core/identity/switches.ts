@@ -2,7 +2,7 @@
  * Environment variables that change which kernels a TensorRT-LLM server picks or how it sums, and with that answers
  * (docs/determinism.md). They hold no secrets, so their values are part of an identity.
  */
-const SWITCHES: readonly string[] = [
+export const SWITCHES: readonly string[] = [
   'FORCE_DETERMINISTIC',
   'FORCE_MOE_KERNEL_DETERMINISTIC',
   'FORCE_ATTENTION_KERNEL_DETERMINISTIC',

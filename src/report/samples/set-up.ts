@@ -39,6 +39,7 @@ export const SAMPLE_RUN: ProvidedRun = {
     worldSize: 1,
     lockGpuClocks: undefined,
     docker: undefined,
+    slurm: undefined,
     seed: 1,
     only: undefined,
     policy: 'exact',

@@ -8,6 +8,8 @@ export interface CommandOptions {
   readonly what: string;
   /** Its standard input; none when absent. */
   readonly input?: string;
+  /** Default: this process's own. */
+  readonly env?: NodeJS.ProcessEnv;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -21,7 +23,7 @@ export async function runCommand(program: string, args: readonly string[], optio
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     let output = '';
     let errors = '';
-    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: options.env, signal, killSignal: 'SIGKILL' });
     // A program that does not read its input may end before it is written.
     child.stdin.on('error', () => {});
     child.stdin.end(options.input ?? '');

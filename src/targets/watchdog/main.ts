@@ -58,16 +58,25 @@ async function clean(left: readonly Entry[]): Promise<void> {
       of === undefined ? [] : [removeContainers(of.socket, of.label).catch(() => undefined)],
     ),
   );
+  const jobs = Promise.all(left.map(({ cleanup }) => cancelJobs(cleanup)));
   const rows = left.flatMap(familyOf);
   for (const row of rows) terminate(row);
   const endNs = nowNs() + TERM_GRACE_NS;
   while (rows.some(isLiving) && nowNs() < endNs) await pause(50);
   for (const row of [...rows, ...left.flatMap(familyOf)]) killRow(row);
+  await jobs;
   for (const { cleanup } of left) {
     for (const dir of cleanup.dirs ?? []) rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
     for (const prefix of cleanup.shmPrefixes ?? []) removeShared(prefix);
   }
   await containers;
+}
+
+/** A controller that does not answer has nothing to ask; what it runs is swept by the next run. */
+async function cancelJobs({ jobs }: Cleanup): Promise<void> {
+  if (jobs === undefined) return;
+  const { cancelRun } = await import('../slurm/index.ts');
+  await cancelRun(jobs.name).catch(() => undefined);
 }
 
 function removeShared(prefix: string): void {

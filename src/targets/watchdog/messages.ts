@@ -12,6 +12,8 @@ export interface Cleanup {
   readonly shmPrefixes?: readonly string[];
   /** Containers with a label, as `lockstep.run=<run>`, on the engine behind a socket. */
   readonly containers?: { readonly socket: string; readonly label: string };
+  /** Slurm's jobs of this name; at least 8 characters. Their folders, among `dirs`, go after them. */
+  readonly jobs?: { readonly name: string };
 }
 
 export type WatchdogMessage =

@@ -19,7 +19,7 @@ let watchdog: ChildProcess | undefined;
 let lastId = 0;
 
 /**
- * Has processes, containers, folders and shared memory removed within 5 s should this process end without releasing them, even by
+ * Has processes, containers, jobs, folders and shared memory removed within 5 s should this process end without releasing them, even by
  * SIGKILL. The first call starts a small detached process that holds a pipe to this one; the pipe's end is the sign.
  *
  * Errors: `cleanup-refused`, for what is too wide to be removed by a program on its own.
@@ -58,6 +58,8 @@ function refuseTooWide(cleanup: Cleanup): void {
   const { containers } = cleanup;
   if (containers !== undefined && (!isAbsolute(containers.socket) || !/^lockstep\.run=.{8}/.test(containers.label)))
     refuse(`containers with the label “${containers.label}” at ${containers.socket}`);
+  const { jobs } = cleanup;
+  if (jobs !== undefined && jobs.name.length < SHORTEST_TEXT) refuse(`jobs of the name “${jobs.name}”`);
   for (const pid of cleanup.pids ?? []) {
     if (!Number.isInteger(pid) || pid <= 1 || pid === process.pid) refuse(`process ${pid}`);
   }

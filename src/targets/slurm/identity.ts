@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { withDeadline } from '#core/deadline/index.ts';
+import { UNKNOWN, checkpointIdentity, configsIdentity, modelCodeIdentity } from '#core/identity/index.ts';
+import { envNames } from '../docker/units.ts';
+import { askHttp, identify as identifyProcess, type TritonLayout } from '../process/index.ts';
+import type { NodeFacts } from './job-folder.ts';
+import { slurm } from './slurm-command.ts';
+import type { SlurmSettings } from './settings.ts';
+
+export interface IdentityParts {
+  readonly settings: SlurmSettings;
+  readonly layout: TritonLayout | undefined;
+  readonly facts: NodeFacts;
+  readonly ranks: number;
+  readonly http: string;
+}
+
+/** Everything of a job that could change an answer; unknown stays "unknown". Of the environment the names alone. */
+export async function identify({ settings, layout, facts, ranks, http }: IdentityParts): Promise<Readonly<Record<string, string>>> {
+  const { repository, tokenizer } = settings;
+  const version = await serverVersion(http);
+  const served =
+    layout === undefined
+      ? {
+          server: 'tritonserver',
+          triton: version,
+          image: settings.image ?? UNKNOWN,
+          container: facts.container || UNKNOWN,
+          'model code': modelCodeIdentity(repository),
+          weights: UNKNOWN,
+          tokenizer: tokenizer !== undefined && existsSync(tokenizer) ? checkpointIdentity(tokenizer).tokenizer : UNKNOWN,
+          configs: configsIdentity(repository),
+        }
+      : identifyProcess(layout, repository, version);
+  return {
+    ...served,
+    ...(facts.tensorrtLlm === '' ? {} : { 'tensorrt-llm': facts.tensorrtLlm }),
+    switches: facts.switches.join(' ') || 'none',
+    gpu: facts.gpus.length > 0 ? facts.gpus.join('; ') : 'none',
+    ...(ranks > 1 ? { ranks: `${ranks} on ${settings.nodes === 1 ? '1 node' : `${settings.nodes} nodes`}` } : {}),
+    ...(settings.env.length === 0 ? {} : { environment: envNames(settings.env).join(' ') }),
+    slurm: (await slurm('scontrol', ['--version'])).trim(),
+    node: facts.node,
+  };
+}
+
+async function serverVersion(http: string): Promise<string> {
+  try {
+    const answer = await withDeadline({ ms: 5_000, what: 'the server to say its version' }, (signal) =>
+      askHttp(`http://${http}/v2`, 'GET', signal),
+    );
+    return (JSON.parse(answer.body) as { readonly version?: string }).version ?? UNKNOWN;
+  } catch {
+    return UNKNOWN;
+  }
+}

@@ -1,0 +1,7 @@
+/** A tritonserver in a job of a Slurm cluster: composed, submitted, found, waited for, cancelled. */
+export { cancelRun } from './cancel.ts';
+export { planJob } from './plan-job.ts';
+export { startSlurmServer } from './server.ts';
+export { describeSubmission } from './submit.ts';
+export type { SlurmServer, SlurmServerOptions } from './server.ts';
+export type { SlurmSettings } from './settings.ts';
