@@ -1,10 +1,11 @@
 /** The Docker engine, what it can give a container, and the image; failures only where target docker is asked for. */
+import { resolve } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
-import { connectEngine, type Engine, kindOfReference } from '#targets/docker/index.ts';
+import { connectEngine, type Engine, engineFits, kindOfReference } from '#targets/docker/index.ts';
 import type { Examination, Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 
-export const examineDocker: Examination = async ({ settings, env, signal }) => {
+export const examineDocker: Examination = async ({ settings, env, cwd, signal }) => {
   const asked = settings.target === 'docker';
   let engine: Engine;
   try {
@@ -23,7 +24,7 @@ export const examineDocker: Examination = async ({ settings, env, signal }) => {
   return [
     found,
     examineRuntime(info, asked && settings.image !== undefined, settings.gpus),
-    ...(asked ? [await examineImage(engine, settings)] : []),
+    ...(asked ? await examineImage(engine, { ...settings, cwd, signal }) : []),
   ];
 };
 
@@ -41,23 +42,46 @@ function examineRuntime({ Runtimes = {} }: EngineInfo, needed: boolean, gpus: st
   return needed && gpus !== 'none' ? fail('nvidia runtime', text, next) : warn('nvidia runtime', text, next);
 }
 
-async function examineImage(
-  engine: Engine,
-  { image, allowFloatingTag }: { readonly image?: string | undefined; readonly allowFloatingTag: boolean },
-): Promise<Finding> {
-  if (image === undefined) return ok('image', "none named: the project's own CPU image is built when it is missing");
+interface ImageOptions {
+  readonly image?: string | undefined;
+  readonly allowFloatingTag: boolean;
+  readonly engineDir?: string | undefined;
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+}
+
+async function examineImage(engine: Engine, options: ImageOptions): Promise<readonly Finding[]> {
+  const { image, allowFloatingTag, engineDir } = options;
+  if (image === undefined) return [ok('image', "none named: the project's own CPU image is built when it is missing")];
   if (kindOfReference(image) === 'tag' && !allowFloatingTag) {
-    return fail(
-      'image',
-      `${image} is a tag, which can be moved to another image at any time`,
-      'Name a digest, NAME@sha256:…, or add --allow-floating-tag.',
-    );
+    const next = 'Name a digest, NAME@sha256:…, or add --allow-floating-tag.';
+    return [fail('image', `${image} is a tag, which can be moved to another image at any time`, next)];
   }
+  let found: Finding;
   try {
     const { Id, Config } = await engine.docker.getImage(image).inspect();
     const version = Config.Labels?.['com.nvidia.tritonserver.version'] ?? 'unknown';
-    return ok('image', `${Id.slice('sha256:'.length, 19)} is there, Triton ${version}`);
+    found = ok('image', `${Id.slice('sha256:'.length, 19)} is there, Triton ${version}`);
   } catch {
-    return warn('image', `${image} is not on the engine yet`, `docker pull ${image} fetches it before the run; the run would do it too.`);
+    return [warn('image', `${image} is not on the engine yet`, `docker pull ${image} fetches it before the run; the run would do it too.`)];
+  }
+  return engineDir === undefined ? [found] : [found, await examineFit(engine, { ...options, image, engineDir })];
+}
+
+/** An engine loads in the very release that built it, and only the image itself says which one it has. */
+async function examineFit(
+  engine: Engine,
+  { image, engineDir, cwd, signal }: ImageOptions & { readonly image: string; readonly engineDir: string },
+): Promise<Finding> {
+  try {
+    const releases = await engineFits(engine, { image, engineDir: resolve(cwd, engineDir), signal });
+    if (releases.image !== releases.engine) {
+      const text = `TensorRT-LLM is ${releases.engine} in the engine and ${releases.image} in the image`;
+      return warn('engine in image', text, 'Nothing can be compared; the start of the server will tell.');
+    }
+    return ok('engine in image', `both are of TensorRT-LLM ${releases.image}`);
+  } catch (thrown) {
+    const error = LockstepError.from(thrown);
+    return fail('engine in image', error.message, error.hint ?? 'Build the engine with the image that is to load it.');
   }
 }

@@ -35,7 +35,7 @@ const EXAMINATIONS: readonly Examination[] = [
   examineTarget,
 ];
 
-const WHAT_CELLS = 14;
+const WHAT_CELLS = 15;
 
 export async function doctor({ flags, env, cwd, signal, terminal }: CommandContext): Promise<number> {
   const style = styleFor(process.stdout, env);
