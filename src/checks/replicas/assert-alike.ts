@@ -117,7 +117,7 @@ async function ask(labs: readonly Lab[], route: RouteId, request: Request, accep
   }
   const judged = await part(0, async () => {
     const truth = await first.truthOn(request, route);
-    return Promise.all(transcripts.map((t, i) => (keys[i] === keys[0] ? undefined : first.judge(t, truth))));
+    return Promise.all(transcripts.map(async (t, i) => (keys[i] === keys[0] ? undefined : first.judge(t, truth))));
   });
   const fails = (i: number) => judged[i] !== undefined && failsUnder(first.policy, judged[i].verdict);
   const failing = judged.find((_, i) => fails(i));
