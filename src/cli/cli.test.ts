@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { TINY_CHECKPOINT } from '#core/config/index.ts';
+import { PACKAGE_ROOT, TINY_CHECKPOINT } from '#core/config/index.ts';
 import { closedPort, lockstep, lockstepHere, MAIN } from './testing.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'lockstep-cli-'));
@@ -181,6 +181,25 @@ describe('identify', { timeout: 30_000 }, () => {
     const differing = await lockstepHere(cwd, ['identify', '--diff', 'one.json', 'other.json']);
     expect(differing.code).toBe(1);
     expect(differing.out).toMatch(/^≠ triton {2}2\.51\.0 {2}→ {2}2\.50\.0\n\? not told by both: gpu\n1 part differs/);
+    for (const [text, words] of [
+      ['geheim-7719', 'is no JSON'],
+      ['null', 'holds no identity'],
+      ['["a"]', 'holds no identity'],
+      ['{"identity":"abc"}', 'holds no identity'],
+      ['{"identity":{"gpu":1}}', 'holds no identity'],
+      ['{"header":null,"recordings":{"a":null}}', 'holds no identity'],
+      ['{"recordings":{}}', 'holds no identity'],
+    ] as const) {
+      writeFileSync(join(cwd, 'weird.json'), text);
+      expect(await lockstepHere(cwd, ['identify', '--diff', 'one.json', 'weird.json'])).toEqual({
+        code: 2,
+        out: '',
+        error: expect.stringMatching(new RegExp(`^\\[identity-unreadable\\] ${join(cwd, 'weird.json')} ${words}\\n {2}next: Name a file`)),
+      });
+    }
+    const goldens = join(PACKAGE_ROOT, 'goldens');
+    expect((await lockstepHere(cwd, ['identify', '--diff', goldens, 'one.json'])).error).toMatch(/next: Name one of those in it: tiny-/);
+    expect((await lockstepHere(cwd, ['identify', '--diff', join(goldens, 'tiny-1ac0dd1d-b7851867'), 'one.json'])).code).toBeLessThan(2);
     const unread = await lockstepHere(cwd, ['identify', '--diff', 'one.json', 'nowhere.json']);
     expect(unread).toMatchObject({ code: 2, error: expect.stringMatching(/^\[identity-unreadable\] cannot read .*nowhere\.json/) });
   });

@@ -8,7 +8,7 @@ import { EXIT } from '../exit-codes.ts';
 import { examineCache } from './cache.ts';
 import { examineCheckpoint } from './checkpoint.ts';
 import { examineConfiguration } from './configuration.ts';
-import type { Examination, Finding } from './finding.ts';
+import type { Examination, Finding, Patient } from './finding.ts';
 import { fail } from './finding.ts';
 import { examineDocker } from './docker.ts';
 import { examineEngine } from './engine.ts';
@@ -35,6 +35,20 @@ const EXAMINATIONS: readonly Examination[] = [
   examineTarget,
 ];
 
+/** All at once, since several wait for what may not answer; but for the ports, which would answer in a server's place. */
+async function begin(patient: Patient): Promise<readonly Promise<readonly Finding[]>[]> {
+  const look = async (examine: Examination): Promise<readonly Finding[]> => {
+    try {
+      return await examine(patient);
+    } catch (thrown) {
+      return [fail('doctor', LockstepError.from(thrown).message, 'This look itself failed; please report it.')];
+    }
+  };
+  const ports = look(examinePorts);
+  await ports;
+  return EXAMINATIONS.map((examine) => (examine === examinePorts ? ports : look(examine)));
+}
+
 const WHAT_CELLS = 15;
 
 export async function doctor({ flags, env, cwd, signal, terminal }: CommandContext): Promise<number> {
@@ -54,12 +68,8 @@ export async function doctor({ flags, env, cwd, signal, terminal }: CommandConte
     show(fail('configuration', error.message, error.hint ?? 'Correct it.'));
     settings = defaultSettings();
   }
-  for (const examine of EXAMINATIONS) {
-    try {
-      for (const finding of await examine({ settings, env, cwd, signal })) show(finding);
-    } catch (thrown) {
-      show(fail('doctor', LockstepError.from(thrown).message, 'This look itself failed; please report it.'));
-    }
+  for (const looking of await begin({ settings, env, cwd, signal })) {
+    for (const finding of await looking) show(finding);
     if (signal.aborted) return EXIT.interrupted;
   }
   terminal.out('');
