@@ -65,7 +65,8 @@ export async function openBench(): Promise<Bench> {
     return path;
   };
   const abandoned = (pid: number) => pid === process.pid || readProcess(pid) === undefined;
-  const words = () => readdirSync('/dev/shm').filter((name) => abandoned(Number(/^lockstep_(\d+)-.*_last_words$/.exec(name)?.[1] ?? 1)));
+  const words = () =>
+    readdirSync('/dev/shm').filter((name) => abandoned(Number(/^lockstep_docker_(\d+)-.*_last_words$/.exec(name)?.[1] ?? 1)));
   const before = new Set(words());
   const left = async () => {
     const containers = await engine.docker.listContainers({ all: true, filters: { label: [RUN_LABEL] } });

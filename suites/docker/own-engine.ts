@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '#core/config/index.ts';
@@ -53,13 +53,18 @@ export async function startOwnEngine(): Promise<OwnEngine> {
   const end = (signal: 'SIGTERM' | 'SIGKILL') => async () => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill(signal);
-      await pollUntil({ ms: ENDED_WITHIN_MS, everyMs: 20, what: `the own engine to end` }, () =>
+      await pollUntil({ ms: ENDED_WITHIN_MS, everyMs: 20, what: 'the own engine to end' }, () =>
         child.exitCode !== null || child.signalCode !== null ? true : undefined,
       );
     }
     registration.release();
   };
-  const stop = end('SIGTERM');
+  const terminate = end('SIGTERM');
+  const stop = async () => {
+    await terminate();
+    // Left where a container had the host's network; without it, its folder could not be removed. Where there was none, it says so.
+    spawnSync('umount', [join(RUN, 'exec/netns/default')], { stdio: 'ignore' });
+  };
   try {
     await pollUntil({ ms: READY_WITHIN_MS, everyMs: 50, what: `the own engine to answer` }, async () => {
       if (child.exitCode !== null) throw new LockstepError('engine-not-started', `dockerd ended with ${child.exitCode}`);

@@ -26,7 +26,7 @@ export function ownerState(owner: string): 'living' | 'dead' | 'detached' | 'of 
 
 /** The file in which a run keeps how its container ended; removed with the container. */
 export function lastWordsPath(run: string): string {
-  return join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `lockstep_${run}_last_words`);
+  return join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `lockstep_docker_${run}_last_words`);
 }
 
 function bootId(): string {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ContainerInspectInfo } from 'dockerode';
 import { shownArguments } from '#core/config/index.ts';
-import { sleep } from '#core/deadline/index.ts';
+import { pollUntil, sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { lastWordsFile } from '../last-words.ts';
 import { freePorts } from '../process/ports.ts';
@@ -30,6 +30,7 @@ import { ContainerWatch } from './watch.ts';
 const READY_WITHIN_MS = 600_000;
 const HEALTH_WITHIN_MS = 3_000;
 const EVENT_AFTER_DEATH_MS = 200;
+const END_WITHIN_MS = 5_000;
 const OUT_OF_MEMORY = 'killed because memory ran out (event oom), and the server goes on without it';
 const STUB = 'triton_python_backend_stub';
 
@@ -68,7 +69,7 @@ export async function startDockerServer(options: DockerServerOptions): Promise<D
   let left = false;
   const registration = registerForCleanup({
     containers: { socket: engine.socket, label: `${RUN_LABEL}=${run}` },
-    shmPrefixes: [`lockstep_${run}`],
+    shmPrefixes: [`lockstep_docker_${run}`],
   });
   try {
     const image = await findImage(engine, settings.image, { allowFloatingTag: settings.allowFloatingTag, notice, signal });
@@ -248,6 +249,13 @@ export class DockerServer implements Target {
       throw new LockstepError('image-differs', `the container runs ${info.Image} and not ${image.id}`, {
         hint: 'Start it again: the image was replaced meanwhile.',
       });
+    }
+    if (!info.State.Running) {
+      // It ended at once, and its ports with it: what counts is why, and the engine tells that in a moment.
+      await pollUntil({ ms: END_WITHIN_MS, everyMs: 20, what: 'the engine to say how the container ended' }, () =>
+        this.#ending() === undefined ? undefined : true,
+      );
+      throw this.#died();
     }
     this.#pid = pidSeenHere(info);
     this.#endpoints = endpointsOf(onHost ?? this.#published(info), options.settings.frontend);
