@@ -18,7 +18,7 @@ import type { ReleaseProfile } from '#core/profile/index.ts';
 import { type Case, type Mode, type Request, type RouteId, describeCase } from '#core/request/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Metrics } from '#wire/protocol/prometheus.ts';
-import type { Clients } from '#wire/clients/index.ts';
+import { type Clients, withoutSecrets } from '#wire/clients/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import type { Accepted } from './accepted-answer.ts';
 import { compareOne } from './compare-one.ts';
@@ -173,7 +173,7 @@ export class Lab {
     if (lacks !== undefined)
       throw new LockstepError('route-not-served', lacks, { hint: 'Give the target the model of this route, or leave the claim out.' });
     const deadlineMs = this.#hung.has(c.route) ? Math.min(AFTER_HANG_MS, this.parts.deadlineMs) : this.parts.deadlineMs;
-    const t = await ROUTES[c.route].run(c, this.#context, { deadlineMs, signal, ...options });
+    const t = this.#withoutSecrets(await ROUTES[c.route].run(c, this.#context, { deadlineMs, signal, ...options }));
     if (t.ending === 'deadline') this.#hung.add(c.route);
     else if (t.ending === 'complete') this.#hung.delete(c.route);
     signal?.throwIfAborted();
@@ -186,6 +186,13 @@ export class Lab {
       });
     }
     return t;
+  }
+
+  /** Servers may quote in an error what they were sent. */
+  #withoutSecrets(t: Transcript): Transcript {
+    const { access } = this.parts.endpoints;
+    if (t.errors.length === 0 || access === undefined) return t;
+    return { ...t, errors: t.errors.map((error) => ({ ...error, message: withoutSecrets(error.message, access) })) };
   }
 
   /** A process of this run whose connection broke may be on its way out, so it gets a moment to be gone. */

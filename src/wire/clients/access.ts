@@ -40,3 +40,19 @@ export function hostPort(address: string): string {
   const url = new URL(address.replace(/^grpcs:/, 'https:'));
   return `${url.hostname}:${url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port}`;
 }
+
+/** Shorter values are no secrets, and would be found in any text. */
+const SECRET_CHARACTERS = 6;
+
+const HIDDEN = '***';
+
+/** What a server said, without what it was told by headers: some quote the token that they refuse. */
+export function withoutSecrets(text: string, { headers }: Access = OPEN): string {
+  let hidden = text;
+  for (const value of Object.values(headers)) {
+    // The scheme before a token (`Bearer`) is none.
+    const secret = value.slice(value.lastIndexOf(' ') + 1);
+    if (secret.length >= SECRET_CHARACTERS) hidden = hidden.replaceAll(value, HIDDEN).replaceAll(secret, HIDDEN);
+  }
+  return hidden;
+}

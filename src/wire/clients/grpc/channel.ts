@@ -39,19 +39,19 @@ interface Connection {
  */
 export class GrpcChannel implements AsyncDisposable {
   readonly address: string;
+  readonly access: Access | undefined;
   /** Told of a stream whose end did not come; undefined: every end is waited for. See InferStream. */
   readonly onLostEnd: (() => void) | undefined;
   readonly #connections: Connection[] = [];
   readonly #inFlight = new Set<{ cancel(): void }>();
   readonly #credentials: ChannelCredentials;
-  readonly #access: Access | undefined;
 
   constructor(address: string, access?: Access, onLostEnd?: () => void) {
     this.onLostEnd = onLostEnd;
     const target = grpcTarget(address, access);
     this.address = target.address;
     this.#credentials = target.credentials;
-    this.#access = access;
+    this.access = access;
   }
 
   /**
@@ -71,7 +71,7 @@ export class GrpcChannel implements AsyncDisposable {
       method.requestSerialize,
       method.responseDeserialize,
       request,
-      grpcMetadata(this.#access),
+      grpcMetadata(this.access),
       { deadline: deadlineIn(options.deadlineMs) },
       (error: ServiceError | null, response?: Res) => {
         connection.calls--;
@@ -79,7 +79,7 @@ export class GrpcChannel implements AsyncDisposable {
         options.signal?.removeEventListener('abort', onAbort);
         if (error === null) resolve(response as Res);
         else if (options.signal?.aborted) reject(interrupted(where, options.signal));
-        else reject(statusError(callStatus(error), where, error));
+        else reject(statusError(callStatus(error, this.access), where, error));
       },
     );
     this.#inFlight.add(call);
@@ -94,7 +94,7 @@ export class GrpcChannel implements AsyncDisposable {
       method.path,
       method.requestSerialize,
       method.responseDeserialize,
-      grpcMetadata(this.#access),
+      grpcMetadata(this.access),
       { deadline: deadlineIn(options.deadlineMs) },
     );
     this.#inFlight.add(call);

@@ -1,5 +1,6 @@
 import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
 import { LockstepError } from '#core/errors/index.ts';
+import { type Access, withoutSecrets } from '../access.ts';
 
 /** How a call ended, as the transport reported it. */
 export interface CallStatus {
@@ -14,8 +15,13 @@ export interface CallStatus {
 
 export const STATUS_OK = status.OK;
 
-export function callStatus(raw: Pick<StatusObject, 'code' | 'details'> & { readonly metadata?: Metadata }): CallStatus {
-  return { code: raw.code, name: status[raw.code] ?? `CODE_${raw.code}`, details: raw.details, metadata: raw.metadata ?? new Metadata() };
+export function callStatus(raw: Pick<StatusObject, 'code' | 'details'> & { readonly metadata?: Metadata }, access?: Access): CallStatus {
+  return {
+    code: raw.code,
+    name: status[raw.code] ?? `CODE_${raw.code}`,
+    details: withoutSecrets(raw.details, access),
+    metadata: raw.metadata ?? new Metadata(),
+  };
 }
 
 /** Nothing answered at the address: what grpc-js says when no connection came about (lib/load-balancer-pick-first.ts). */

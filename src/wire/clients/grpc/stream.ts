@@ -74,7 +74,7 @@ export class InferStream implements AsyncDisposable {
     // A missing listener would throw; the status event says the same.
     call.on('error', () => {});
     call.on('status', (raw) => {
-      status = callStatus(raw);
+      status = callStatus(raw, channel.access);
       // The status may overtake messages that wait in the stream; after a failure `end` need not come.
       if (dataEnded) finish();
       else if (status.code !== STATUS_OK) setImmediate(finish);

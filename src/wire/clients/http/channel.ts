@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 import { LockstepError } from '#core/errors/index.ts';
-import { type Access, httpBase, OPEN } from '../access.ts';
+import { type Access, httpBase, OPEN, withoutSecrets } from '../access.ts';
 import { secureContext } from '../tls.ts';
 import type { CallOptions } from '../types.ts';
 import { HttpExchange, type HttpHead, type HttpRequest } from './exchange.ts';
@@ -17,23 +17,23 @@ export class HttpChannel implements AsyncDisposable {
   readonly origin: string;
   readonly #prefix: string;
   readonly #pool: Pool;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #access: Access;
 
   /** @param address host:port, or a URL whose path goes before every request's path */
-  constructor(address: string, access?: Access) {
+  constructor(address: string, access: Access = OPEN) {
+    this.#access = access;
     const url = new URL(httpBase(address));
     this.origin = url.origin;
     this.#prefix = url.pathname.replace(/\/+$/, '');
     this.#pool = new Pool(url.origin, {
       connections: null,
       pipelining: 1,
-      ...(url.protocol === 'https:' ? { connect: { secureContext: secureContext(access ?? OPEN) } } : {}),
+      ...(url.protocol === 'https:' ? { connect: { secureContext: secureContext(access) } } : {}),
     });
-    this.#headers = access?.headers ?? {};
   }
 
   open(request: HttpRequest, options: CallOptions): HttpExchange {
-    const headers = { ...this.#headers, ...request.headers };
+    const headers = { ...this.#access.headers, ...request.headers };
     return new HttpExchange(this.#pool, this.origin, { ...request, headers, path: this.#prefix + request.path }, options);
   }
 
@@ -43,7 +43,15 @@ export class HttpChannel implements AsyncDisposable {
     const { status, headers } = await exchange.head;
     const parts: Buffer[] = [];
     for await (const chunk of exchange.chunks) parts.push(chunk);
-    return { status, headers, body: Buffer.concat(parts) };
+    const body = Buffer.concat(parts);
+    return { status, headers, body: status < 400 ? body : this.#withoutSecrets(body) };
+  }
+
+  #withoutSecrets(body: Buffer): Buffer {
+    // One character per byte, so that all others stay as they came.
+    return Object.keys(this.#access.headers).length === 0
+      ? body
+      : Buffer.from(withoutSecrets(body.toString('latin1'), this.#access), 'latin1');
   }
 
   /** An answer of 2xx. Errors: also `http-<status>` (context: status, details, address; details is the server's own text). */
