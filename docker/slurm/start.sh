@@ -1,25 +1,30 @@
 #!/usr/bin/env bash
 # A real Slurm of one node, this host: munged, slurmctld and slurmd from Debian's packages, unpacked and not installed.
-# usage: start.sh STATE CACHE
+# usage: start.sh STATE CACHE [PID]
 #   STATE  folder that is made, for sockets, pids, logs and state; its path must be short: a socket's holds 107 characters
 #   CACHE  folder that keeps the unpacked packages
+#   PID    process whose end, however it ends, is the end of all this too
 # Clients are in STATE/bin. stop.sh STATE ends everything and removes STATE.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 state=$1 cache=$2
 fail() { printf 'slurm: %s\n' "$1" >&2; exit 1; }
 
-(umask 077; mkdir "$state") || fail "$state is there already; stop.sh ends what runs in it"
-trap '"$here/stop.sh" "$state" || true' ERR
+[ ! -e "$state" ] || fail "$state is there already; stop.sh ends what runs in it"
+(umask 077; mkdir "$state")
+started= draft=
+cleanup() {
+  [ -z "$draft" ] || rm -rf "$draft"
+  [ -n "$started" ] || "$here/stop.sh" "$state"
+}
+trap cleanup EXIT
 
 # unpack: the packages of packages.txt, in a folder named after the list.
 unpack() {
   command -v apt-get >/dev/null && command -v dpkg >/dev/null || fail "Debian's apt-get and dpkg are needed to get Slurm's packages"
-  local draft packages
+  local packages
   mkdir -p "$cache"
   draft=$(mktemp -d "$cache/.unpacking-XXXXXX")
-  # shellcheck disable=SC2064
-  trap "rm -rf '$draft'" RETURN
   mapfile -t packages <"$here/packages.txt"
   (
     cd "$draft"
@@ -32,7 +37,7 @@ unpack() {
   mv -T "$draft/root" "$root" 2>/dev/null || [ -d "$root" ]
 }
 
-root=$cache/root-$(cat "$here/packages.txt" "$here/start.sh" | sha256sum | cut -c 1-12)
+root=$cache/root-$(sha256sum <"$here/packages.txt" | cut -c 1-12)
 [ -d "$root" ] || unpack
 libraries=$root/usr/lib/x86_64-linux-gnu:$root/usr/lib/x86_64-linux-gnu/slurm-wlm
 missing=$(for program in "$root"/usr/bin/{sbatch,srun} "$root"/usr/sbin/{munged,slurmctld-wlm,slurmd-wlm,slurmstepd-wlm}; do
@@ -46,7 +51,7 @@ free_port() {
   while port=$((20000 + RANDOM % 12000)); (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
   printf '%s' "$port"
 }
-node=$(hostname -s)
+node=$(uname -n | cut -d . -f 1)
 memory=$(awk '/^MemTotal/ { print int($2 / 1024) }' /proc/meminfo)
 sed -e "s|@NODE@|$node|g" -e "s|@USER@|$(id -un)|" -e "s|@STATE@|$state|g" -e "s|@ROOT@|$root|" -e "s|@MEMORY@|$memory|" \
   -e "s|@CTLD_PORT@|$(free_port)|" -e "s|@SLURMD_PORT@|$(free_port)|" "$here/slurm.conf" >"$state/slurm.conf"
@@ -65,7 +70,15 @@ export LD_LIBRARY_PATH=$libraries SLURM_CONF=$state/slurm.conf
 "$root/usr/sbin/slurmd-wlm" -d "$root/usr/sbin/slurmstepd-wlm" -N "$node"
 
 for _ in $(seq 300); do
-  if [ "$("$state/bin/sinfo" -h -p main -o %T 2>/dev/null)" = idle ]; then exit 0; fi
+  if [ "$("$state/bin/sinfo" -h -p main -o %T 2>/dev/null)" = idle ]; then
+    started=yes
+    if [ -n "${3:-}" ]; then
+      # In a session of its own, so that what kills the process and its group leaves this one.
+      setsid bash -c 'while [ -d "$1" ] && kill -0 "$2"; do sleep 1; done; exec "$3" "$1"' \
+        guard "$state" "$3" "$here/stop.sh" </dev/null >/dev/null 2>&1 &
+    fi
+    exit 0
+  fi
   sleep 0.1
 done
 tail -n 20 "$state"/slurmctld.log "$state"/slurmd.log >&2

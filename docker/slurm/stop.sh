@@ -5,7 +5,7 @@ state=$1
 [ -d "$state" ] || exit 0
 
 # A daemon is known by its pid and by its folder on its command line or in its environment: the number may be another's by now.
-is_ours() { tr '\0' '\n' <"/proc/$1/cmdline" 2>/dev/null | grep -qF "$state" || tr '\0' '\n' <"/proc/$1/environ" 2>/dev/null | grep -qF "$state/"; }
+is_ours() { grep -qaF "$state/" "/proc/$1/cmdline" "/proc/$1/environ" 2>/dev/null; }
 
 end() {
   local pid
@@ -27,6 +27,11 @@ if [ -x "$state/bin/scancel" ]; then
   done
 fi
 end slurmd
+# What waits for a job's last words goes on without slurmd.
+for file in $(grep -laF "$state/" /proc/[0-9]*/environ 2>/dev/null); do
+  pid=${file#/proc/} pid=${pid%/environ}
+  [[ $(cat "/proc/$pid/comm" 2>/dev/null) != slurmstepd* ]] || kill -KILL "$pid" 2>/dev/null
+done
 end slurmctld
 end munged
 rm -rf "$state"

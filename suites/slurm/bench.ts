@@ -7,6 +7,7 @@ import { pollUntil } from '#core/deadline/index.ts';
 import { healthOf } from '#targets/alive.ts';
 import { type TritonLayout, layOutTriton, runCommand } from '#targets/process/index.ts';
 import { findLiving } from '#targets/process/process-table.ts';
+import { registerForCleanup } from '#targets/watchdog/index.ts';
 import type { SlurmServer, SlurmServerOptions, SlurmSettings } from '#targets/slurm/index.ts';
 
 const CONFIG = `backend: "python"
@@ -50,6 +51,7 @@ export interface Bench extends Disposable {
 export async function openBench(): Promise<Bench> {
   const layout = await layOutTriton();
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-slurm-'));
+  const registration = registerForCleanup({ dirs: [folder] });
   const jobDir = join(folder, 'jobs of 100%');
   const repository = (name: string, models: Readonly<Record<string, string>> = { place: MODEL }) => {
     const path = join(folder, name);
@@ -100,7 +102,10 @@ export async function openBench(): Promise<Bench> {
       const left = (await remainsOf(process.pid, jobDir)).filter((line) => beside === undefined || !line.includes(beside.run));
       if (left.length > 0) throw new Error(`left behind: ${left.join(', ')}`);
     },
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+    [Symbol.dispose]: () => {
+      rmSync(folder, { recursive: true, force: true });
+      registration.release();
+    },
   };
 }
 

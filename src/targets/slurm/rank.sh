@@ -14,7 +14,7 @@ grace_s=8
 
 # say NAME: standard input becomes a file of the job's folder, whole or not at all.
 say() {
-  cat >"$folder/.$1.$rank.$$" && mv -f "$folder/.$1.$rank.$$" "$folder/$1"
+  { cat >"$folder/.$1.$rank.$$" && mv -f "$folder/.$1.$rank.$$" "$folder/$1"; } 2>/dev/null
 }
 
 # kill_stubs PREFIX: stubs outlive a server that was killed.
@@ -110,6 +110,8 @@ if [[ -z ${stopped_at:-} ]]; then
   exec 9<> <(:)
   while kill -0 "$server" 2>/dev/null; do
     if [[ -n ${stopped_at:-} ]] && ((SECONDS - stopped_at >= grace_s)); then kill -KILL "$server" 2>/dev/null; fi
+    # Whoever removes the folder ends the job, also where Slurm cannot be asked to.
+    if [[ -z ${stopped_at:-} && ! -e $folder && -e ${folder%/*} ]]; then on_signal; fi
     if [[ $rank == 0 ]]; then look; fi
     read -r -t 0.5 -u 9
   done

@@ -10,6 +10,8 @@ import type { Cleanup, WatchdogMessage } from './messages.ts';
 import { removeContainers } from './remove-containers.ts';
 
 const LOOK_EVERY_MS = 1_000;
+/** A controller that does not answer is asked for so long. */
+const JOBS_GRACE_MS = 10_000;
 const TERM_GRACE_NS = 2e9;
 const SHARED_MEMORY = '/dev/shm';
 
@@ -64,7 +66,8 @@ async function clean(left: readonly Entry[]): Promise<void> {
   const endNs = nowNs() + TERM_GRACE_NS;
   while (rows.some(isLiving) && nowNs() < endNs) await pause(50);
   for (const row of [...rows, ...left.flatMap(familyOf)]) killRow(row);
-  await jobs;
+  // The server of a job ends too when its folder goes.
+  await Promise.race([jobs, pause(JOBS_GRACE_MS)]);
   for (const { cleanup } of left) {
     for (const dir of cleanup.dirs ?? []) rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
     for (const prefix of cleanup.shmPrefixes ?? []) removeShared(prefix);
