@@ -57,6 +57,11 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('from nothing to goldens',
     expect(made).toMatchObject({ code: 0, error: '' });
     const text = readFileSync(join(cwd, 'lockstep.config.ts'), 'utf8');
     expect(text).toContain("  target: 'docker',\n");
+    // An engine is served by a repository, and this is the command that makes it.
+    expect(text).toContain("  repository: './models',\n");
+    expect(made.out).toContain(
+      'next:    npx lockstep repository create --engine-dir ./a --tokenizer ./llama --output ./models --nvidia-models DIR\n',
+    );
     expect(text).toContain("  // as you said, built by TensorRT-LLM 1.0.0\n  engineDir: './a',\n");
     expect(await lockstepHere(cwd, ['init', '--engine-dir', 'a'])).toMatchObject({
       code: 2,

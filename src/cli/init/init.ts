@@ -4,6 +4,7 @@ import { join, relative, resolve } from 'node:path';
 import { findConfigFile, nearest, PACKAGE_ROOT, resolveSettings, type Settings } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { writeFileAtomic } from '#core/files/index.ts';
+import { quoted as quotedWord } from '#checks/lab/replay-command.ts';
 import { ownPrompts } from '#checks/lab/own-prompts.ts';
 import { connectEngine, kindOfReference } from '#targets/docker/index.ts';
 import { readEngineFolder } from '#targets/repository/index.ts';
@@ -15,6 +16,8 @@ import { findFolders, findRunning } from './find.ts';
 
 const CONFIG = 'lockstep.config.ts';
 const PROMPTS = 'lockstep.prompts.json';
+/** Where a repository is made when there is none. */
+const MODELS = './models';
 
 /** A line of the configuration: setting, value, and how it is known. */
 type Line = readonly [setting: string, value: unknown, why: string];
@@ -49,10 +52,25 @@ export async function init(context: CommandContext): Promise<number> {
   for (const [name, value, why] of all) terminal.out(`${name.padEnd(width)}  ${JSON.stringify(value)}  (${why})`);
   terminal.out('');
   terminal.out(`written: ${CONFIG}, ${PROMPTS}`);
-  terminal.out('next:    npx lockstep doctor             what is missing on this host');
-  terminal.out('         npx lockstep goldens record     the first accepted answers');
-  terminal.out('         npx lockstep check              the suite against them');
+  const next = [
+    ...missingRepository(lines, cwd),
+    'npx lockstep doctor             what is missing on this host',
+    'npx lockstep goldens record     the first accepted answers',
+    'npx lockstep check              the suite against them',
+  ];
+  for (const [i, line] of next.entries()) terminal.out(`${i === 0 ? 'next:    ' : '         '}${line}`);
   return EXIT.held;
+}
+
+/** The command that makes the repository, where the configuration names one that is not there. */
+function missingRepository(lines: readonly Line[], cwd: string): readonly string[] {
+  const value = (setting: string) => lines.find(([name]) => name === setting)?.[1] as string | undefined;
+  const [repository, engineDir, tokenizer] = [value('repository'), value('engineDir'), value('tokenizer')];
+  if (repository === undefined || engineDir === undefined || tokenizer === undefined || existsSync(resolve(cwd, repository))) return [];
+  return [
+    `npx lockstep repository create --engine-dir ${quotedWord(engineDir)} --tokenizer ${quotedWord(tokenizer)} --output ${quotedWord(repository)} --nvidia-models DIR`,
+    '                                (DIR: /app/all_models of the image; docs/gpu-ci.md)',
+  ];
 }
 
 /** Errors: `init-nothing-found`, `init-ambiguous`, those of engines and tokenizers. */
@@ -94,7 +112,9 @@ async function linesOf(settings: Settings, { cwd, env, signal }: CommandContext)
             `${why(engineDir, settings.engineDir)}, built by TensorRT-LLM ${engine.version ?? 'unknown'}`,
           ],
         ] as const)),
-    ...(repository === undefined ? [] : ([['repository', shown(repository, cwd), why(repository, settings.repository)]] as const)),
+    repository === undefined
+      ? ['repository', MODELS, 'which `lockstep repository create` makes']
+      : ['repository', shown(repository, cwd), why(repository, settings.repository)],
     tokenizerLine,
   ];
 }

@@ -46,6 +46,15 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
       { hint: 'Leave one of them out.' },
     );
   }
+  const starts =
+    command === 'start' || (!WITHOUT_TARGET.includes(command) && command !== 'doctor' && (target === 'docker' || target === 'slurm'));
+  if (starts && settings.engineDir !== undefined && settings.repository === undefined) {
+    throw new LockstepError(
+      'flags-contradict',
+      `${given.get('engineDir')!.name} names an engine, and no --repository serves it: the project's own CPU models would answer`,
+      { hint: 'Add --repository DIR; without one, make it: lockstep repository create --engine-dir DIR --tokenizer DIR --output DIR.' },
+    );
+  }
   if (WITHOUT_TARGET.includes(command)) return;
   const forDocker =
     target === 'docker'

@@ -78,6 +78,7 @@ describe('errors say what was expected and what to do', () => {
     [['--target', 'slurm', '--gpus', 'all'], 'flags-contradict', '--target docker'],
     [['--target', 'slurm', '--time-limit', 'long'], 'value-invalid', "default: the partition's"],
     [['--target', 'slurm', '--slurm-arg', 'mem=1G'], 'value-invalid', 'Correct it'],
+    [['--target', 'docker', '--engine-dir', 'e'], 'flags-contradict', 'lockstep repository create'],
     [['--target', 'docker', '--gpus', '0;1'], 'value-invalid', 'Correct it'],
     [['--target', 'docker', '--network', 'none'], 'value-invalid', 'Correct it'],
     [['--target', 'docker', '--shm-size', 'much'], 'value-invalid', 'default: 1g'],
