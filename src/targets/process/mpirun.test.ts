@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mpirunCommand, STOCK_PROGRAM } from './mpirun.ts';
 
-// Printed by get_cmd of launch_triton_server.py (NVIDIA/TensorRT-LLM 0a2e2c1f) for --world_size 2 --model_repo /repo.
+// Derived by hand from get_cmd of launch_triton_server.py (NVIDIA/TensorRT-LLM 0a2e2c1f) for --world_size 2 --model_repo /repo.
 const TWO_RANKS =
   'mpirun --allow-run-as-root -n 1 /opt/tritonserver/bin/tritonserver --model-repository=/repo --grpc-port=8001 --http-port=8000 --metrics-port=8002 --grpc-port=8001 --http-port=8000 --metrics-port=8002 --disable-auto-complete-config --backend-config=python,shm-region-prefix-name=prefix0_ : -n 1 /opt/tritonserver/bin/tritonserver --model-repository=/repo --grpc-port=8001 --http-port=8000 --metrics-port=8002 --model-control-mode=explicit --load-model=tensorrt_llm --grpc-port=8001 --http-port=8000 --metrics-port=8002 --disable-auto-complete-config --backend-config=python,shm-region-prefix-name=prefix1_ :';
 

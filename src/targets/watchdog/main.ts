@@ -67,7 +67,7 @@ async function clean(left: readonly Entry[]): Promise<void> {
   while (rows.some(isLiving) && nowNs() < endNs) await pause(50);
   for (const row of [...rows, ...left.flatMap(familyOf)]) killRow(row);
   // The server of a job ends too when its folder goes.
-  await Promise.race([jobs, pause(JOBS_GRACE_MS)]);
+  await Promise.all([Promise.race([jobs, pause(JOBS_GRACE_MS)]), freeClocks(left)]);
   for (const { cleanup } of left) {
     for (const dir of cleanup.dirs ?? []) rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
     for (const prefix of cleanup.shmPrefixes ?? []) removeShared(prefix);
@@ -80,6 +80,13 @@ async function cancelJobs({ jobs }: Cleanup): Promise<void> {
   if (jobs === undefined) return;
   const { cancelRun } = await import('../slurm/index.ts');
   await cancelRun(jobs.name).catch(() => undefined);
+}
+
+/** Once for all: the clocks are the host's. A driver that refuses has been asked, and nobody is left to be told. */
+async function freeClocks(left: readonly Entry[]): Promise<void> {
+  if (!left.some(({ cleanup }) => cleanup.gpuClocks)) return;
+  const { resetGpuClocks } = await import('../process/gpu-clocks.ts');
+  await resetGpuClocks().catch(() => undefined);
 }
 
 function removeShared(prefix: string): void {

@@ -14,6 +14,8 @@ export interface Cleanup {
   readonly containers?: { readonly socket: string; readonly label: string };
   /** Slurm's jobs of this name; at least 8 characters. Their folders, among `dirs`, go after them. */
   readonly jobs?: { readonly name: string };
+  /** The clocks of this host's GPUs, which this run locked. */
+  readonly gpuClocks?: true;
 }
 
 export type WatchdogMessage =

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -67,6 +67,20 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('the watchdog', { timeout:
     runner.kill('SIGKILL');
     await within5s(() => findLiving(mark).length === 0);
     expect(findLiving(mark)).toEqual([]);
+  });
+
+  test('GPU clocks that a killed runner had locked are freed', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'lockstep-dog-'));
+    const calls = join(dir, 'calls');
+    writeFileSync(join(dir, 'nvidia-smi'), `#!/bin/sh\necho "$@" >> ${calls}\n`, { mode: 0o755 });
+    const runner = await startRunner(`
+      process.env.PATH = ${JSON.stringify(dir)} + ':' + process.env.PATH;
+      const { lockGpuClocks } = await import(${JSON.stringify(join(import.meta.dirname, '../process/gpu-clocks.ts'))});
+      await lockGpuClocks(1410);`);
+    expect(readFileSync(calls, 'utf8')).toBe('--lock-gpu-clocks=1410,1410\n');
+    runner.kill('SIGKILL');
+    await within5s(() => readFileSync(calls, 'utf8') === '--lock-gpu-clocks=1410,1410\n--reset-gpu-clocks\n');
+    rmSync(dir, { recursive: true });
   });
 
   test('what was released stays', async () => {

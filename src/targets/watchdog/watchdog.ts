@@ -19,8 +19,8 @@ let watchdog: ChildProcess | undefined;
 let lastId = 0;
 
 /**
- * Has processes, containers, jobs, folders and shared memory removed within 5 s should this process end without releasing them, even by
- * SIGKILL. The first call starts a small detached process that holds a pipe to this one; the pipe's end is the sign.
+ * Has processes, containers, jobs, folders and shared memory removed within 5 s, and locked GPU clocks freed, should this process end
+ * without releasing them, even by SIGKILL. The first call starts a small detached process that holds a pipe to this one; the pipe's end is the sign.
  *
  * Errors: `cleanup-refused`, for what is too wide to be removed by a program on its own.
  */
