@@ -121,7 +121,7 @@ export async function death(server: SlurmServer, ms: number): Promise<string> {
   });
 }
 
-/** Jobs, folders, processes and shared memory of this project, each with the name of its run, which begins with the runner's pid. */
+/** Jobs of this Slurm; folders, processes and shared memory of any of this project on this host, each with the name of its run, which begins with the runner's pid. */
 export async function remains(jobDir: string): Promise<string[]> {
   return [
     ...(await queue()),
@@ -135,6 +135,14 @@ export async function remains(jobDir: string): Promise<string[]> {
 export async function remainsOf(pid: number | undefined, jobDir: string): Promise<string[]> {
   const own = new RegExp(`lockstep[-_](job_)?${pid}-`);
   return (await remains(jobDir)).filter((line) => own.test(line));
+}
+
+/** Those of every job that this Slurm was given: another one may run on the same host. */
+export async function remainsOfAll(jobDir: string): Promise<string[]> {
+  const jobs = await slurm('scontrol', 'show', 'job', '--oneliner');
+  const runs = [...jobs.matchAll(/ JobName=lockstep-(\S+)/g)].map(([, run]) => run as string);
+  if (runs.length === 0) throw new Error('Slurm knows of no job');
+  return (await remains(jobDir)).filter((line) => runs.some((run) => line.includes(run)));
 }
 
 /** Jobs in the queue, one a line. */

@@ -4,11 +4,11 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { delimiter, join } from 'node:path';
+import { delimiter } from 'node:path';
 import { nowNs } from '#core/clock/index.ts';
-import { PACKAGE_ROOT } from '#core/config/index.ts';
+import { DEFAULT_JOB_DIR, PACKAGE_ROOT } from '#core/config/index.ts';
 import { LockstepError, formatError } from '#core/errors/index.ts';
-import { remains } from './bench.ts';
+import { remainsOfAll } from './bench.ts';
 import { startOwnCluster } from './own-cluster.ts';
 
 /** What answers are, how they come and how they are worded. When a cancel frees the engine is a matter of this host's load, not of jobs. */
@@ -47,7 +47,7 @@ async function testSlurm(): Promise<boolean> {
     held.set('the suite in a job', suite);
     held.set('starts and ends', starts);
     held.set('the death of a node', await tests('node-down'));
-    const left = (await remains(join(PACKAGE_ROOT, '.cache/slurm/jobs'))).filter((line) => !line.endsWith('_last_words'));
+    const left = await remainsOfAll(DEFAULT_JOB_DIR);
     for (const line of left) say(`left behind: ${line}`);
     held.set('nothing left', left.length === 0);
   }

@@ -22,7 +22,7 @@ test('a job whose node goes down says so', async () => {
       (await slurm('sinfo', '--noheader', '--partition=main', '--format=%T')) === 'idle\n' ? true : undefined,
     );
     await pollUntil({ ms: 20_000, everyMs: 100, what: 'the processes on the node to end' }, () =>
-      findLiving('lockstep_job_').length === 0 ? true : undefined,
+      findLiving(`lockstep_job_${process.pid}-`).length === 0 ? true : undefined,
     );
   }
 });
