@@ -16,7 +16,7 @@ async function checkOf(fault: string, filters: readonly string[], more: readonly
   const env = { LOCKSTEP_PROFILE: PROFILE, LOCKSTEP_FAULT: fault };
   await using target = await startTarget(toRunConfig(await resolveSettings({ command: 'check', env, cwd }), cwd));
   const where = ['--target', 'openai', '--openai', target.endpoints.openai as string, '--tokenizer', TINY_CHECKPOINT];
-  return await lockstep(cwd, ['check', ...filters, ...where, '--profile', PROFILE, ...more]);
+  return await lockstep(cwd, ['check', ...filters, ...where, ...more]);
 }
 
 describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('target openai', { timeout: 120_000, concurrent: true }, () => {
@@ -28,6 +28,8 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('target openai', { timeout
     expect(out).toMatch(/✓ streaming +openai-chat-streams/);
     expect(out).toMatch(/○ streaming +raw-streams .*not served: only the OpenAI front end of this target is known/);
     expect(out).toMatch(/served tiny · owned by tensorrt_llm · tensorrt-llm 1\.1\.0/);
+    // It says so itself.
+    expect(out).toMatch(/profile openai=trtllm-serve-1\.1/);
   });
 
   test('answers that change amid others are found, with goldens and without', async () => {

@@ -4,7 +4,7 @@ import { goldenStore, recordedIdentities } from '#checks/lab/goldens.ts';
 import { PACKAGE_ROOT, RUN_VARIABLE, runConfigFromEnvironment } from '#core/config/index.ts';
 import { formatError, LockstepError } from '#core/errors/index.ts';
 import { assertReplicasAlike } from '#checks/replicas/index.ts';
-import { followCore } from '#core/profile/index.ts';
+import { followCore, followFrontEnd } from '#core/profile/index.ts';
 import { connectReplicas, identityAsLoaded, startTarget } from '#targets/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import type { Endpoints } from '#targets/types.ts';
@@ -30,7 +30,8 @@ async function startRun(project: TestProject): Promise<() => Promise<void>> {
   const target = await startTarget(asked, { signal: interrupt.signal });
   try {
     const reported = asked.target === 'embedded' ? undefined : target.identity['triton'];
-    const { profile, note } = followCore(asked.profile, reported);
+    const { profile, note } =
+      asked.target === 'openai' ? followFrontEnd(asked.profile, target.identity['tensorrt-llm']) : followCore(asked.profile, reported);
     const config = { ...asked, profile };
     const others = await connectReplicas(config, { signal: interrupt.signal });
     const alike = await assertReplicasAlike(config, [target, ...others], interrupt.signal);

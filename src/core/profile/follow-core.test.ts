@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareReleases, followCore, instanceText, profileOf, RELEASES } from './index.ts';
+import { compareReleases, followCore, followFrontEnd, instanceText, profileOf, RELEASES } from './index.ts';
 
 test('the core axis goes to the release that a server reports', () => {
   expect(followCore('default', '2.47.0')).toEqual({ profile: 'core=2.47', note: undefined });
@@ -34,4 +34,15 @@ test('instances in texts are called as each release was seen to', () => {
     "model instance 'preprocessing_0_0'",
     "model 'preprocessing_0_0'",
   ]);
+});
+
+test('the front end is the trtllm-serve that an endpoint says it is, unless one was named', () => {
+  expect(followFrontEnd('default', 'unknown')).toEqual({ profile: 'default', note: undefined });
+  expect(followFrontEnd('default', '1.1.0')).toEqual({ profile: 'openai=trtllm-serve-1.1', note: undefined });
+  expect(followFrontEnd('ideal', '1.3.0rc2')).toEqual({ profile: 'ideal,openai=trtllm-serve-1.3rc', note: undefined });
+  expect(followFrontEnd('openai=r25.12', '1.1.0')).toEqual({ profile: 'openai=r25.12', note: undefined });
+  expect(followFrontEnd('default', '1.2.0')).toEqual({
+    profile: 'openai=trtllm-serve-1.1',
+    note: 'trtllm-serve 1.2.0 is not known, held to 1.1',
+  });
 });
