@@ -2,6 +2,8 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { examineSlurm } from '#cli/doctor/slurm.ts';
+import { defaultSettings } from '#core/config/index.ts';
 import { formatError, LockstepError } from '#core/errors/index.ts';
 import { healthOf } from '#targets/alive.ts';
 import { type SlurmServer, startSlurmServer } from '#targets/slurm/index.ts';
@@ -162,6 +164,24 @@ describe('what cannot start says why', () => {
     const error = await failing(startSlurmServer(bench.options())).finally(() => (process.env['PATH'] = path));
     expect(error).toMatchObject({ code: 'slurm-unreachable', hint: expect.stringContaining('scontrol ping') });
   });
+});
+
+test('doctor says what the cluster has, and whether the partition is there', async () => {
+  const look = (partition?: string) =>
+    examineSlurm({
+      settings: { ...defaultSettings(), target: 'slurm', partition },
+      env: process.env,
+      cwd: bench.folder,
+      signal: new AbortController().signal,
+    });
+  expect(await look()).toEqual([
+    { level: 'ok', what: 'slurm', text: 'slurm-wlm 22.05.8, partitions main short closed' },
+    { level: 'ok', what: 'partition', text: 'main is up, 1 node, jobs may run infinite, resources (null)' },
+  ]);
+  expect((await look('closed,gpus')).map(({ level, text }) => `${level}: ${text}`).slice(1)).toEqual([
+    'warn: closed is down, 1 node, jobs may run infinite, resources (null)',
+    'fail: there is no partition gpus',
+  ]);
 });
 
 test('a job whose time is over says so', { timeout: 60_000 }, async () => {

@@ -18,6 +18,7 @@ import { examineHost } from './host.ts';
 import { examineNode } from './node.ts';
 import { examinePorts } from './ports.ts';
 import { examinePython } from './python.ts';
+import { examineSlurm } from './slurm.ts';
 import { examineTarget } from './target.ts';
 
 const EXAMINATIONS: readonly Examination[] = [
@@ -32,6 +33,7 @@ const EXAMINATIONS: readonly Examination[] = [
   examinePython,
   examineGpus,
   examineDocker,
+  examineSlurm,
   examineTarget,
 ];
 

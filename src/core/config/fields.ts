@@ -376,7 +376,7 @@ export const FIELDS = {
     expected: 'a partition, or several with commas between them',
     help: 'partition of the Slurm job',
     defaultText: "the cluster's default",
-    commands: SUBMITS,
+    commands: [...SUBMITS, 'doctor'],
   }),
   account: field(z.string().min(1).optional(), {
     value: 'NAME',

@@ -1,5 +1,6 @@
 /** A tritonserver in a job of a Slurm cluster: composed, submitted, found, waited for, cancelled. */
 export { cancelRun } from './cancel.ts';
+export { readPartitions } from './partitions.ts';
 export { planJob } from './plan-job.ts';
 export { startSlurmServer } from './server.ts';
 export { describeSubmission } from './submit.ts';

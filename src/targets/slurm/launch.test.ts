@@ -75,7 +75,7 @@ test('one rank loads every model by name, with what the user adds last; its Pyth
     timeLimit: '1:00:00',
     gres: 'gpu:1',
     args: ['--mem=32G'],
-    serverArgs: ['--log-verbose=1'],
+    serverArgs: ['--log-verbose=1', '--grpc-restricted-protocol=health:key=not-to-be-seen'],
   };
   const layout = { ...PLAIN, program: '/t/bin/tritonserver', backends: '/t/backends', caches: '/t/caches', python };
   expect(submission('cpu', config, layout)).toBe(
@@ -92,7 +92,7 @@ export LD_LIBRARY_PATH=/opt/py/lib"\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 if [ -n "\${SLURM_CPUS_PER_TASK:-}" ]; then export SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"; fi
 exec srun --kill-on-bad-exit=1 \\
   bash F/jobs/lockstep-RUN/rank.sh F/jobs/lockstep-RUN \\
-  /t/bin/tritonserver --model-repository=F/cpu --backend-directory=/t/backends --cache-directory=/t/caches --exit-timeout-secs=5 --model-control-mode=explicit --load-model=tensorrt_llm --log-verbose=1
+  /t/bin/tritonserver --model-repository=F/cpu --backend-directory=/t/backends --cache-directory=/t/caches --exit-timeout-secs=5 --model-control-mode=explicit --load-model=tensorrt_llm --log-verbose=1 '--grpc-restricted-protocol=…'
 `,
   );
 });

@@ -1,6 +1,7 @@
 /** From settings to a job in the queue. */
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { shownArguments } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { makeFolders, writeFileAtomic } from '#core/files/index.ts';
 import { SWITCHES } from '#core/identity/index.ts';
@@ -21,7 +22,8 @@ export function describeSubmission({
   readonly settings: SlurmSettings;
   readonly layout: TritonLayout | undefined;
 }): string {
-  const launch = planLaunch(settings, layout);
+  // Keys among the server's arguments are shown nowhere.
+  const launch = planLaunch({ ...settings, serverArgs: shownArguments(settings.serverArgs) }, layout);
   const names = jobNames(settings, 'RUN', 'OWNER');
   return [
     `sbatch ${sbatchArguments(settings, launch, names).map(shellWord).join(' ')}`,
