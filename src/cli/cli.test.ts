@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { helpOverview } from './help.ts';
 import { closedPort, lockstep, lockstepHere, MAIN } from './testing.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'lockstep-cli-'));
@@ -18,6 +19,19 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
     expect(code).toBe(0);
     for (const word of ['check', 'serve', 'goldens', 'repository', 'audit', 'doctor', 'help', 'version', '130 interrupted'])
       expect(out).toContain(word);
+  });
+
+  test('help of help and of version is the overview, and it keeps to the width', async () => {
+    const overview = await lockstepHere(cwd, ['help']);
+    expect(await lockstepHere(cwd, ['help', 'version'])).toEqual(overview);
+    expect(await lockstepHere(cwd, ['help', 'help'])).toEqual(overview);
+    expect(
+      Math.max(
+        ...helpOverview(80)
+          .split('\n')
+          .map((line) => line.length),
+      ),
+    ).toBeLessThanOrEqual(80);
   });
 
   test.each(['check', 'serve', 'start', 'ps', 'stop', 'goldens', 'repository', 'audit', 'identify', 'init', 'doctor'])(
@@ -32,6 +46,10 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
 
   test.each([
     [['chekc'], '[command-unknown] there is no command chekc\n  next: Did you mean check?\n'],
+    [
+      ['zz'],
+      '[command-unknown] there is no command zz\n  next: Commands are: check, serve, start, ps, stop, goldens, repository, audit, identify, init, doctor, help, version.\n',
+    ],
     [['check', '--sed', '3'], '[flag-unknown] check has no flag --sed\n  next: Did you mean --seed?\n'],
     [
       ['serve', '--grpc-port', 'x'],

@@ -8,16 +8,20 @@ import { EXIT } from './exit-codes.ts';
 import { helpFor, helpOverview } from './help.ts';
 import { versionLine } from './version.ts';
 
+/** Commands without flags, which the overview says all about. */
+const ABOUT_ITSELF: readonly string[] = ['help', 'version'];
+
 export async function run(args: readonly string[], context: Omit<CommandContext, 'flags'>): Promise<number> {
   const { terminal } = context;
   const [word, ...rest] = args;
   if (word === undefined || word === '--help' || word === '-h') {
-    terminal.out(helpOverview());
+    terminal.out(helpOverview(terminal.columns));
     return word === undefined ? EXIT.impossible : EXIT.held;
   }
   if (word === 'help') {
     const [topic] = rest;
-    terminal.out(topic === undefined ? helpOverview() : helpFor(commandOf(topic), terminal.columns));
+    const ofItself = topic === undefined || ABOUT_ITSELF.includes(topic);
+    terminal.out(ofItself ? helpOverview(terminal.columns) : helpFor(commandOf(topic), terminal.columns));
     return EXIT.held;
   }
   if (word === 'version' || word === '--version' || word === '-v') {
@@ -37,8 +41,9 @@ export async function run(args: readonly string[], context: Omit<CommandContext,
 function commandOf(word: string): CommandName {
   const found = COMMAND_NAMES.find((name) => name === word);
   if (found !== undefined) return found;
-  const meant = nearest(word, [...COMMAND_NAMES, 'help', 'version']);
+  const all = [...COMMAND_NAMES, ...ABOUT_ITSELF];
+  const meant = nearest(word, all);
   throw new LockstepError('command-unknown', `there is no command ${word}`, {
-    hint: meant === undefined ? `Commands are: ${COMMAND_NAMES.join(', ')}.` : `Did you mean ${meant}?`,
+    hint: meant === undefined ? `Commands are: ${all.join(', ')}.` : `Did you mean ${meant}?`,
   });
 }

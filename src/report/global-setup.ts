@@ -1,6 +1,7 @@
 /** Starts the target of a run before the first suite, and stops it after the last, whatever happened between. */
 import type { TestProject } from 'vitest/node';
 import { goldenStore, recordedIdentities } from '#checks/lab/goldens.ts';
+import { promptsOf } from '#checks/lab/prompts-of.ts';
 import { PACKAGE_ROOT, RUN_VARIABLE, runConfigFromEnvironment } from '#core/config/index.ts';
 import { formatError, LockstepError } from '#core/errors/index.ts';
 import { assertReplicasAlike } from '#checks/replicas/index.ts';
@@ -25,6 +26,8 @@ async function startRun(project: TestProject): Promise<() => Promise<void>> {
   project.vitest.onCancel(() => interrupt.abort(new LockstepError('interrupted', 'stopped by the user')));
   const asked = await runConfigFromEnvironment(process.env, process.cwd());
   const tokenizer = loadTokenizer(asked.tokenizer);
+  // Every claim would break off by what is wrong with them.
+  promptsOf(asked, tokenizer);
   const store = goldenStore({ goldensDir: asked.goldens, tokenizer });
   const recordings = recordedIdentities(store);
   const target = await startTarget(asked, { signal: interrupt.signal });

@@ -4,10 +4,9 @@ import type { Endpoints, Health } from '#targets/types.ts';
 import { connect } from '#wire/clients/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { type Budget, Lab, type LabParts } from './lab.ts';
-import { LockstepError } from '#core/errors/index.ts';
 import { type Accepted, acceptedAnswers } from './accepted-answer.ts';
-import { coldOf } from './cold.ts';
-import { GREEDY, goldenStore, promptPool } from './goldens.ts';
+import { GREEDY, goldenStore } from './goldens.ts';
+import { promptsOf } from './prompts-of.ts';
 import { type PoolPrompt, makePlan, requestOf } from './plan.ts';
 import { replayCommand } from './replay-command.ts';
 import { frontEndServing, servingOf } from './serving.ts';
@@ -50,7 +49,7 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
     tokenizer,
     profile,
     policy: config.policy,
-    plan: makePlan(known(narrowed(promptPool(tokenizer, config.prompts), config.only), accepted), config.seed),
+    plan: makePlan(known(promptsOf(config, tokenizer), accepted), config.seed),
     only: config.only,
     budget: options.budget ?? ORDINARY,
     goldensDir: config.goldens,
@@ -71,17 +70,4 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
 /** Without raw only those prompts can be judged whose answers the goldens tell. */
 function known(prompts: readonly PoolPrompt[], accepted: Accepted | undefined): readonly PoolPrompt[] {
   return accepted === undefined ? prompts : prompts.filter((p) => accepted(requestOf(p, { maxTokens: 1 })) !== undefined);
-}
-
-/** Prompts that the request was made from: its id is the prompt's name, perhaps with what was done to it behind. */
-function narrowed(prompts: readonly PoolPrompt[], only: string | undefined): readonly PoolPrompt[] {
-  // A cold prompt is made of many others.
-  if (only === undefined || coldOf(only) !== undefined) return prompts;
-  const some = prompts.filter(({ name }) => only === name || only.startsWith(`${name}-`));
-  if (some.length === 0) {
-    throw new LockstepError('request-unknown', `no prompt has the name ${only}`, {
-      hint: "Use the id that a failure's case shows; `npx lockstep goldens list` names the requests with goldens.",
-    });
-  }
-  return some;
 }

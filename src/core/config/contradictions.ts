@@ -1,33 +1,13 @@
 /** Settings that are each right and cannot be meant together. */
 import { LockstepError } from '#core/errors/index.ts';
 import type { CommandName } from './field.ts';
+import { ACCESS, DOCKER, DOCKER_AND_SLURM, ENDPOINTS, SLURM, TLS } from './field-groups.ts';
 import type { FieldName, Settings } from './fields.ts';
 import type { Layer } from './layers.ts';
 import { strength } from './layers.ts';
 
 /** Commands that know by themselves what they start, if anything. */
 export const WITHOUT_TARGET: readonly CommandName[] = ['serve', 'start', 'ps', 'stop', 'repository', 'audit'];
-
-const ENDPOINTS: readonly FieldName[] = ['grpc', 'http', 'metrics', 'openai'];
-/** What a container is started with. */
-const DOCKER: readonly FieldName[] = [
-  'image',
-  'allowFloatingTag',
-  'engineDir',
-  'gpus',
-  'shmSize',
-  'ulimit',
-  'env',
-  'user',
-  'network',
-  'serverArg',
-  'frontend',
-];
-/** What a job can be started with too. */
-const DOCKER_AND_SLURM: readonly FieldName[] = ['image', 'engineDir', 'env', 'serverArg'];
-const SLURM: readonly FieldName[] = ['partition', 'account', 'timeLimit', 'gres', 'nodes', 'slurmArg', 'jobDir', 'queueMinutes'];
-const TLS: readonly FieldName[] = ['tlsCa', 'tlsCert', 'tlsKey'];
-const ACCESS: readonly FieldName[] = [...TLS, 'header', 'bearerTokenFile'];
 
 /**
  * Errors: `flags-contradict`. An endpoint, fault or checkpoint from a weaker source than the target is not meant for this run (a

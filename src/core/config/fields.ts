@@ -125,14 +125,14 @@ export const FIELDS = {
     value: 'NAME',
     expected: 'default, ideal, or releases by axis, such as openai=r25.12 or ideal,models=1.x',
     help: 'release profile: `default` does what servers were seen to do, `ideal` has no known gaps; a release that there is not is answered with those that there are',
-    commands: STARTS,
+    commands: ['check', 'serve', 'goldens', 'identify'],
   }),
   fault: field(z.array(z.string().min(1)).default([]), {
     value: 'ID',
     expected: 'a fault id; `lockstep serve --list-faults` names them',
     help: 'switch on one deliberate defect of the embedded server (may be repeated)',
     defaultText: 'none',
-    commands: STARTS,
+    commands: ['check', 'serve', 'goldens', 'identify'],
   }),
   seed: field(
     z

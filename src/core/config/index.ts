@@ -4,7 +4,7 @@ export type { FieldName, Settings, SettingsInput } from './fields.ts';
 export { FIELDS } from './fields.ts';
 export type { ParsedFlags } from './flags.ts';
 export { parseFlags } from './flags.ts';
-export { helpForFields } from './help.ts';
+export { helpForFields, wrap } from './help.ts';
 export type { Environment } from './environment.ts';
 export { CLIENTS_VARIABLE, FAULTS_VARIABLE, RUN_VARIABLE, unknownVariables, VERSIONS_VARIABLE } from './environment.ts';
 export { defineConfig, findConfigFile } from './config-file.ts';

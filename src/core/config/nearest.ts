@@ -1,7 +1,8 @@
 /** The candidate that the reader most likely meant, or undefined when none is close. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
+  // A word of which no letter is left is another word.
+  let bestDistance = Math.min(word.length, Math.max(2, Math.floor(word.length / 3)) + 1);
   for (const candidate of candidates) {
     const distance = candidate.startsWith(word) && word.length >= 3 ? 1 : editDistance(word, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];

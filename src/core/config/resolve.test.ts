@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CommandName } from './field.ts';
-import { parseFlags } from './flags.ts';
+import { flagName } from './field.ts';
+import { fieldsOf, parseFlags } from './flags.ts';
 import { helpForFields } from './help.ts';
 import { unknownVariables } from './environment.ts';
 import { defaultSettings, resolveSettings } from './resolve.ts';
@@ -179,4 +180,21 @@ test('help shows flag, value, choices, default and variable, and keeps to the wi
   );
   expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   expect(help).not.toContain('--grpc-port');
+});
+
+test('help puts the flags of one kind of target below a heading, and names each flag once', () => {
+  const help = helpForFields('check', 80);
+  const sections = help.split('\n\n').map((section) => [...section.matchAll(/^(?=\S)(.*)$|^ {2}--(\S+)/gm)].map((m) => m[1] ?? m[2]));
+  expect(sections.map(([heading, first]) => [heading, first])).toEqual([
+    ['flags', 'target'],
+    ['a server that already runs (target external, openai)', 'grpc'],
+    ['a server that this run starts (target process, docker, slurm)', 'repository'],
+    ['target process', 'lock-gpu-clocks'],
+    ['target docker', 'allow-floating-tag'],
+    ['target slurm', 'partition'],
+  ]);
+  const flags = sections.flatMap(([, ...rest]) => rest);
+  expect(flags).toHaveLength(fieldsOf('check').length);
+  expect(new Set(flags)).toEqual(new Set(fieldsOf('check').map(flagName)));
+  expect(helpForFields('serve', 80).match(/^\S.*$/gm)).toEqual(['flags']);
 });
