@@ -29,7 +29,7 @@ const query = { name: 'QUERY', shape: [1, 1], datatype: 'BYTES', data: ['hi'] };
 const length = { name: 'REQUEST_OUTPUT_LEN', shape: [1, 1], datatype: 'INT32', data: [7] };
 const EMPTY_400: Partial<HttpCase> = { status: 400, json: undefined, text: '' };
 /** An output without elements could not be written. */
-const NOTHING_IN_AN_OUTPUT: Until<HttpCase> = { '2.43': { status: 400, json: error("attempt to access non-existing array index '0'") } };
+const NOTHING_IN_AN_OUTPUT: Until<HttpCase> = { '2.42': { status: 400, json: error("attempt to access non-existing array index '0'") } };
 /** A flat array had to be nested as deep as its tensor. */
 const SHAPE_BEFORE: Until<HttpCase> = { '2.50': { status: 500, json: error("Unable to parse 'data': Shape does not match true shape of 'data' field") }, '2.41': { status: 400 } };
 const EXACTLY_ONE = 'generate expects model to produce exactly 1 response, use generate stream for model that generates various number of responses';

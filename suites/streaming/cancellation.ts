@@ -4,7 +4,6 @@ import { failsUnder } from '#checks/compare/index.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { failureOf } from '#checks/lab/judged.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
-import { onItsOwnServer, watched } from '#checks/lab/own-server.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { replayOf, viewOf } from '#checks/lab/replay.ts';
 import { settled } from '#checks/lab/settled.ts';
@@ -13,6 +12,7 @@ import type { Cancel } from '#checks/routes/index.ts';
 import type { Case, Request, RouteId } from '#core/request/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Failure } from '#checks/lab/result.ts';
+import { apartWhereDeadly } from './apart-where-deadly.ts';
 import { gaugesWhile } from './gauges-while.ts';
 
 const ANSWERS_AT_ALL = law('answers-at-all');
@@ -29,8 +29,6 @@ interface Scenario {
   readonly queued?: true;
   /** The route serves one request at a time, so that one which nobody waits for can take it away from all others. */
   readonly oneAtATime?: true;
-  /** Why a server may die of it, seldom, and rightly so of its release: one that this run started is asked in a process of its own. */
-  readonly deadly?: string;
 }
 
 const SCENARIOS: readonly Scenario[] = [
@@ -89,8 +87,6 @@ const SCENARIOS: readonly Scenario[] = [
     route: 'bls',
     cancel: { how: 'leave', afterEvents: 5 },
     oneAtATime: true,
-    deadly:
-      'the gRPC front end of tritonserver before 24.12 now and then ends with signal 11 when a model sends on behind a cancel; docs/observed.md#crashes',
   },
   {
     id: 'close-generate-stream',
@@ -128,19 +124,10 @@ export const CANCELLATION: readonly Claim[] = SCENARIOS.map((s) => ({
   statement: s.statement,
   routes: [s.route],
   laws: ['answers-at-all', 'cancel-stops', 'cancel-frees', 'neighbours-unchanged', 'server-survives'],
-  // A server of its own has to start first.
-  deadlineMs: s.deadly === undefined ? 60_000 : 120_000,
-  run: (lab) => (s.deadly === undefined ? runScenario(lab, s) : runApart(lab, s, s.deadly)),
+  // Servers of its own may have to start first.
+  deadlineMs: 180_000,
+  run: (lab) => apartWhereDeadly({ run: (on) => runScenario(on, s) }, lab, s.route),
 }));
-
-/** An embedded server does not die, and nobody starts a second one of a target that runs already. */
-async function runApart(lab: Lab, s: Scenario, why: string): Promise<Outcome> {
-  const started = lab.parts.owned && lab.parts.dangerous !== 'here';
-  const claim = { run: (on: Lab) => runScenario(on, s) };
-  const outcome = started ? await onItsOwnServer(claim, lab) : await watched(claim, lab);
-  const failures = outcome.failures.map((f) => (f.code === 'server-died' ? { ...f, text: `${f.text} (known: ${why})` } : f));
-  return { ...outcome, failures };
-}
 
 async function runScenario(lab: Lab, s: Scenario): Promise<Outcome> {
   if (lab.served([s.route]).length === 0) return notServed(lab.parts.notServed.get(s.route)!);

@@ -23,6 +23,7 @@ const R2_36: CoreProfile = {
   decoupledOutputsFiltered: seen(false),
   generateWritesEmptyOutputs: seen(false),
   streamsEnd: seen(true),
+  cancelsKillFor: seen([]),
   stepFailuresCountTwice: seen(false),
   failuresExecute: seen(false),
   generate: seen(false),
@@ -63,7 +64,11 @@ const R2_39 = after(R2_36, '2.39', {
   dtypeTextNamesInput: seen(true),
   pendingRequestsMetric: seen(true),
 });
-const R2_41 = after(R2_39, '2.41', { reservedTextEndsInSpace: seen(false), ensembleRunsWithoutOptionalInputs: seen(true) });
+const R2_41 = after(R2_39, '2.41', {
+  reservedTextEndsInSpace: seen(false),
+  ensembleRunsWithoutOptionalInputs: seen(true),
+  cancelsKillFor: seen(['raw', 'ensemble', 'bls', 'llmapi']),
+});
 const R2_42 = after(R2_41, '2.42', {
   httpStatusByCode: seen(true),
   unknownCodingStatus: seen(501),
@@ -71,9 +76,8 @@ const R2_42 = after(R2_41, '2.42', {
   configFields: seen(['runtime']),
   pinnedMemoryMetrics: seen(true),
 });
-const R2_43 = after(R2_42, '2.43', {});
+const R2_43 = after(R2_42, '2.43', { generateWritesEmptyOutputs: seen(true) });
 const R2_44 = after(R2_43, '2.44', {
-  generateWritesEmptyOutputs: seen(true),
   missingInputsNamed: seen(true),
   responseStatistics: seen(true),
 });
@@ -99,7 +103,11 @@ const R2_49 = after(R2_48, '2.49', {
   configFields: seen(['runtime', 'is_non_linear_format_io']),
 });
 const R2_50 = after(R2_49, '2.50', { stringCountNamesModel: seen(true), cudaRegionsNamed: seen(true) });
-export const CORE_2_51 = after(R2_50, '2.51', { generateFlatArrayFitsBatch: seen(true), ensembleNeedsAllOutputs: seen(false) });
+export const CORE_2_51 = after(R2_50, '2.51', {
+  generateFlatArrayFitsBatch: seen(true),
+  ensembleNeedsAllOutputs: seen(false),
+  cancelsKillFor: seen(['bls']),
+});
 
 export const CORE_RELEASES: readonly CoreProfile[] = [
   R2_36,

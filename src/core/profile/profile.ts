@@ -3,6 +3,8 @@
  * release; the suite reads them to know which deviations are known gaps. Every fact says how it is known.
  */
 
+import type { RouteId } from '../request/index.ts';
+
 export type Evidence = 'observed' | 'source-read';
 
 export interface Fact<T> {
@@ -32,6 +34,8 @@ export interface CoreProfile {
   readonly generateWritesEmptyOutputs: Fact<boolean>;
   /** False: now and then a gRPC stream is not ended although every request on it has had its final message. */
   readonly streamsEnd: Fact<boolean>;
+  /** Routes whose gRPC streams, when clients cancel them, now and then end the server by signal 11. */
+  readonly cancelsKillFor: Fact<readonly RouteId[]>;
   /** True: an ensemble counts the failure of a step as the step's and once more as its own. */
   readonly stepFailuresCountTwice: Fact<boolean>;
   /** False: a request that failed in the model is no execution to the statistics. */

@@ -42,6 +42,7 @@ export async function pythonEnvironment(
   const pins = sha256(`${python}\n${requirements}`);
   const folder = join(cache, `python-${python}`);
   const marker = readMarker(folder, pins) ?? (await build(cache, folder, { python, libpython, pins }, signal));
+  leaveRepositoriesAlone(join(folder, `lib/python${python}/site-packages`));
   return {
     bin: join(folder, 'bin'),
     version: marker.version,
@@ -49,6 +50,15 @@ export async function pythonEnvironment(
     libraryFolder: marker.libraryFolder ?? undefined,
     packages: requirements.match(/^[a-z0-9-]+==\S+/gm)?.join(' ') ?? '',
   };
+}
+
+/**
+ * A `__pycache__` beside a model's code is a change of the model: the next load of an ensemble starts its steps anew, and their
+ * processes are others (observed). The stub heeds no variable of Python's own, but what `site` runs.
+ */
+function leaveRepositoriesAlone(packages: string): void {
+  const path = join(packages, 'lockstep_no_bytecode.pth');
+  if (!existsSync(path)) writeFileAtomic(path, 'import sys; sys.dont_write_bytecode = True\n');
 }
 
 /** The marker of a finished environment made from the same pins, whose Python is still installed. */

@@ -46,12 +46,23 @@ export function openEvents(channel: HttpChannel, request: HttpRequest, options: 
   };
 }
 
+const EVENT_BEGINS = 'data:';
+
 async function* readEvents(exchange: HttpExchange): AsyncGenerator<BodyEvent, void, void> {
   try {
     const { headers } = await exchange.head;
-    if (!String(headers['content-type'] ?? '').startsWith('text/event-stream')) {
-      const parts: Buffer[] = [];
-      for await (const chunk of exchange.chunks) parts.push(chunk);
+    const named = String(headers['content-type'] ?? '').startsWith('text/event-stream');
+    const chunks = exchange.chunks[Symbol.asyncIterator]();
+    let begun = Buffer.alloc(0);
+    while (begun.length < EVENT_BEGINS.length) {
+      const next = await chunks.next();
+      if (next.done) break;
+      begun = Buffer.concat([begun, next.value]);
+    }
+    // Triton up to 2.41 calls a stream of events application/json (docs/observed.md#triton-by-release).
+    if (!named && begun.toString('latin1', 0, EVENT_BEGINS.length) !== EVENT_BEGINS) {
+      const parts: Buffer[] = [begun];
+      for await (const chunk of chunks) parts.push(chunk);
       const body = Buffer.concat(parts);
       if (body.length > 0) yield bodyEvent(body);
       return;
@@ -60,12 +71,14 @@ async function* readEvents(exchange: HttpExchange): AsyncGenerator<BodyEvent, vo
     const ready: Buffer[] = [];
     const parser = createParser({ onEvent: (event) => ready.push(Buffer.from(event.data, 'latin1')) });
     let tail = '';
-    for await (const chunk of exchange.chunks) {
+    const feed = (chunk: Buffer): Buffer[] => {
       const text = chunk.toString('latin1');
       tail = (tail + text).slice(-4);
       parser.feed(text);
-      for (const payload of ready.splice(0)) yield bodyEvent(payload);
-    }
+      return ready.splice(0);
+    };
+    for (const payload of feed(begun)) yield bodyEvent(payload);
+    for await (const chunk of chunks) for (const payload of feed(chunk)) yield bodyEvent(payload);
     if (tail !== '' && !/(?:\n\n|\r\r|\r\n\r\n)$/.test(tail)) {
       throw new LockstepError('sse-truncated', 'the body ended inside an event', {
         hint: 'The last event is incomplete; look at what the server did at the end of this answer.',

@@ -1,0 +1,18 @@
+import type { KnownGap } from './types.ts';
+
+/**
+ * Now and then the server ends by signal 11 when clients cancel gRPC streams; a later stream may be the one that meets it.
+ * Claims that cancel are asked on a server of their own there, and again on another one when it died.
+ */
+export const CANCELS_KILL: KnownGap = {
+  id: 'cancels-kill',
+  law: 'server-survives',
+  routes: ['raw', 'ensemble', 'bls', 'llmapi'],
+  mode: 'both',
+  axis: 'core',
+  releases: ['2.41', '2.42', '2.43', '2.44', '2.45', '2.46', '2.47', '2.48', '2.49', '2.50', '2.51'],
+  deviation: 'Now and then tritonserver ends by signal 11 when gRPC streams are cancelled.',
+  thread: 'triton-inference-server/server#7368',
+  listed: ({ core: { cancelsKillFor } }, route) =>
+    route === undefined ? cancelsKillFor.value.length > 0 : cancelsKillFor.value.includes(route),
+};
