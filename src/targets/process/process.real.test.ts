@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pollUntil } from '#core/deadline/index.ts';
@@ -12,11 +13,17 @@ const PYTHON_MODELS = ['llmapi', 'postprocessing', 'preprocessing', 'tensorrt_ll
 /** Any ids inside the vocabulary are a prompt. */
 const PROMPT = [0, 40, 41, 42, 43, 44];
 
+const bytecode = (): string[] =>
+  readdirSync(REPOSITORY, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('__pycache__'))
+    .map((path) => join(REPOSITORY, path));
+
 // Downloads a server of 41 MB on the first run, hence not part of the ordinary tests.
 describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('a real tritonserver as a process', { timeout: 60_000 }, () => {
   let server: TritonProcess;
 
   beforeAll(async () => {
+    for (const path of bytecode()) rmSync(path, { recursive: true });
     server = await startTritonServer({ repository: REPOSITORY });
   }, 900_000);
   afterAll(async () => server.stop(), 30_000);
@@ -27,6 +34,10 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('a real tritonserver as a 
     const before = madeMs();
     expect(await layOutTriton()).toMatchObject({ folder, python });
     expect(madeMs()).toEqual(before);
+  });
+
+  test('models start without leaving anything in their repository, which would be a change of them', () => {
+    expect(bytecode()).toEqual([]);
   });
 
   test('all processes behind a ready server are alive', async () => {
