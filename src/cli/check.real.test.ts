@@ -1,7 +1,7 @@
 /** What needs runs that wait for a server or start one: seconds each, hence with the tests of processes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -35,6 +35,27 @@ describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('check as a process', { ti
     ]);
     expect(server).toMatchObject({ code: 2, error: expect.stringMatching(/^\[target-unreachable\] waited [^]*next: Start the server/) });
     expect(server.error).not.toMatch(/^ +at /m);
+  });
+
+  test('a run whose output nobody reads stops, and does not say that claims hold', async () => {
+    const child = spawn(process.execPath, [MAIN, 'check', 'streaming', '--json', 'unread.json'], {
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    expect(await once(child, 'close')).toEqual([130, null]);
+    expect(JSON.parse(readFileSync(join(cwd, 'unread.json'), 'utf8'))).toMatchObject({ outcome: 'interrupted' });
+  });
+
+  test('an output that cannot be written is no run, and is told', async () => {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [MAIN, 'help'], { cwd, stdio: ['ignore', full, 'pipe'] });
+    let error = '';
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => (error += text));
+    const ended = await once(child, 'close');
+    closeSync(full);
+    expect(error).toMatch(/^\[output-not-writable\] .*\n {2}next: /);
+    expect(ended).toEqual([2, null]);
   });
 
   test('SIGINT while a run waits for its target ends with code 130', async () => {

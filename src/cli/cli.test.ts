@@ -64,6 +64,10 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
       ['repository', 'create', '--output', 'x'],
       '[setting-missing] repository create needs --engine-dir DIR\n  next: Write: lockstep repository create --engine-dir DIR --tokenizer DIR --output DIR.\n',
     ],
+    [['goldens', 'list', '--goldens', MAIN], expect.stringMatching(/^\[goldens-not-folder\] .* is not a folder\n {2}next: /)],
+    [['goldens', 'verify', 'nosuch'], expect.stringMatching(/^\[golden-missing\] no golden matches nosuch\n {2}next: A filter is /)],
+    [['doctor', 'extra'], '[action-unknown] doctor takes no extra\n  next: It takes flags alone: `lockstep doctor --help` lists them.\n'],
+    [['serve', 'now'], '[action-unknown] serve takes no now\n  next: It takes flags alone: `lockstep serve --help` lists them.\n'],
     [['goldens', 'verfy'], '[action-unknown] goldens cannot verfy\n  next: Did you mean verify?\n'],
     [
       ['check', '--target', 'external', '--grpc', 'h:1', '--http', 'h:2'],

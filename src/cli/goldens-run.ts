@@ -61,9 +61,17 @@ function list({ config, filters, out }: GoldensOptions): { readonly code: number
   return { code: 0 };
 }
 
+/** What is misspelt in a script must not pass for goldens that hold. */
+function noneMatches(filters: readonly string[]): LockstepError {
+  return new LockstepError('golden-missing', `no golden matches ${filters.join(' or ')}`, {
+    hint: 'A filter is a part of the id of a request: `npx lockstep goldens list` shows them.',
+  });
+}
+
 async function verify(lab: Lab, { filters, out, signal }: GoldensOptions): Promise<{ readonly code: number }> {
   const store = goldenStore(lab.parts);
   const goldens = [...store.load(GREEDY).values()].filter((g) => wanted(g.request, filters));
+  if (goldens.length === 0) throw noneMatches(filters);
   let failed = 0;
   await inParallel(goldens, 4, async ({ request, answer }) => {
     signal.throwIfAborted();
@@ -81,13 +89,11 @@ async function verify(lab: Lab, { filters, out, signal }: GoldensOptions): Promi
 async function record(lab: Lab, action: 'record' | 'update', { filters, out, signal }: GoldensOptions): Promise<{ readonly code: number }> {
   const store = goldenStore(lab.parts);
   const known = store.list().includes(GREEDY) ? store.load(GREEDY) : new Map();
-  const asked = goldenRequests(lab.plan.prompts).filter((r) => wanted(r, filters) && (action === 'update' || !known.has(r.id)));
+  const meant = goldenRequests(lab.plan.prompts).filter((r) => wanted(r, filters));
+  if (meant.length === 0) throw noneMatches(filters);
+  const asked = meant.filter((r) => action === 'update' || !known.has(r.id));
   if (asked.length === 0) {
-    out(
-      action === 'record'
-        ? `nothing to record: ${store.folder} has every golden asked for; \`goldens update\` replaces answers that changed`
-        : 'nothing matches',
-    );
+    out(`nothing to record: ${store.folder} has every golden asked for; \`goldens update\` replaces answers that changed`);
     return { code: 0 };
   }
   const answers = await inParallel(asked, 1, async (request) => {

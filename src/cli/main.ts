@@ -1,6 +1,6 @@
 /** The program: signals, the last catch, the exit code. */
 import { nowNs } from '#core/clock/index.ts';
-import { LockstepError } from '#core/errors/index.ts';
+import { formatError, LockstepError } from '#core/errors/index.ts';
 import { execute } from './execute.ts';
 import { EXIT } from './exit-codes.ts';
 
@@ -9,6 +9,7 @@ const SAME_SIGNAL_NS = 300e6;
 
 const interrupt = new AbortController();
 let interruptedNs = 0;
+let outputLost = false;
 const onSignal = () => {
   if (!interrupt.signal.aborted) {
     interruptedNs = nowNs();
@@ -23,12 +24,22 @@ if (process.connected) {
   process.once('disconnect', onSignal);
   process.channel?.unref();
 }
-// `lockstep check | head` ends the pipe early; that is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-  process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : EXIT.impossible),
-);
+// `lockstep check | head` ends the pipe early, which is no error of a command that is done, but a run whose result nobody sees stops.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE' && !outputLost) {
+    outputLost = true;
+    const told = new LockstepError('output-not-writable', `cannot write the output: ${error.message}`, {
+      hint: 'Check where the output of this command goes, and that the disk has room.',
+    });
+    process.stderr.write(`${formatError(told)}\n`);
+    // The command may have ended before its output did.
+    process.exitCode = EXIT.impossible;
+  }
+  if (!interrupt.signal.aborted) onSignal();
+});
+process.stderr.on('error', () => undefined);
 
-process.exitCode = await execute(process.argv.slice(2), {
+const code = await execute(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
   signal: interrupt.signal,
@@ -38,3 +49,4 @@ process.exitCode = await execute(process.argv.slice(2), {
     columns: process.stdout.columns ?? 100,
   },
 });
+process.exitCode = outputLost ? EXIT.impossible : code;

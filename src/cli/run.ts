@@ -11,6 +11,9 @@ import { versionLine } from './version.ts';
 /** Commands without flags, which the overview says all about. */
 const ABOUT_ITSELF: readonly string[] = ['help', 'version'];
 
+/** Commands that would not look at any other word. */
+const FLAGS_ONLY: readonly CommandName[] = ['serve', 'start', 'ps', 'doctor'];
+
 export async function run(args: readonly string[], context: Omit<CommandContext, 'flags'>): Promise<number> {
   const { terminal } = context;
   const [word, ...rest] = args;
@@ -33,6 +36,12 @@ export async function run(args: readonly string[], context: Omit<CommandContext,
   if (flags.help) {
     terminal.out(helpFor(name, terminal.columns));
     return EXIT.held;
+  }
+  const [extra] = flags.positionals;
+  if (extra !== undefined && FLAGS_ONLY.includes(name)) {
+    throw new LockstepError('action-unknown', `${name} takes no ${extra}`, {
+      hint: `It takes flags alone: \`lockstep ${name} --help\` lists them.`,
+    });
   }
   const command = await COMMANDS[name].load();
   return command({ ...context, flags });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
 import { writeFileAtomic } from '#core/files/index.ts';
@@ -54,7 +54,13 @@ export interface GoldenStore {
   provenance(golden: Golden): Provenance | undefined;
 }
 
+/** Errors: `goldens-not-folder`, and those of its parts. */
 export function openGoldenStore(options: StoreOptions): GoldenStore {
+  if (statSync(options.root, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw new LockstepError('goldens-not-folder', `${options.root} is not a folder`, {
+      hint: 'Name the folder of the goldens: --goldens DIR.',
+    });
+  }
   const hashes = [options.weightsHash, options.tokenizerHash].filter((h) => h !== undefined).map((h) => h.slice(0, 8));
   const folder = join(options.root, [options.checkpoint, ...hashes].join('-'));
   const indexPath = join(folder, 'index.json');

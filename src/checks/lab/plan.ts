@@ -63,8 +63,9 @@ export function readPool(path: string): readonly PoolPrompt[] {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as PoolPrompt[];
   } catch (thrown) {
-    throw new LockstepError('pool-malformed', `${path} is not a list of prompts: ${(thrown as Error).message}`, {
-      hint: 'Restore the file from version control.',
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    throw new LockstepError('pool-malformed', `${path} is not a list of prompts: ${code === 'EISDIR' ? 'it is a folder' : message}`, {
+      hint: 'Correct the name, or the file: each entry is {"name": …, "kind": …, "text": …}, or "messages" in place of "text".',
       cause: thrown,
     });
   }
