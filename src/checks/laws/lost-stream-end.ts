@@ -11,7 +11,7 @@ export const LOST_STREAM_END: KnownGap = {
   mode: 'stream',
   axis: 'core',
   releases: ['2.45', '2.46', '2.47', '2.48'],
-  deviation: 'Now and then a gRPC stream is not ended after its last message.',
+  deviation: 'Now and then a gRPC stream is not ended after its last message; an ensemble with one stays UNLOADING when it is unloaded.',
   thread: 'docs/observed.md#triton-by-release',
   listed: (profile) => !profile.core.streamsEnd.value,
 };
