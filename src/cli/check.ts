@@ -49,6 +49,18 @@ export async function check(context: CommandContext): Promise<number> {
   return report.outcome === 'failed' ? EXIT.failed : EXIT.impossible;
 }
 
+/** Vitest writes into the checkout before it runs anything. */
+function notPrepared(thrown: unknown): LockstepError {
+  return new LockstepError(
+    'run-broken',
+    `the run could not be prepared: ${LockstepError.from(thrown).message.replace('[internal] ', '')}`,
+    {
+      hint: `Look whether ${PACKAGE_ROOT} and its .cache can be written by this user.`,
+      cause: thrown,
+    },
+  );
+}
+
 /** Errors: whatever the global set-up throws (`target-unreachable` and the like). */
 async function runSuites(config: RunConfig, filters: readonly string[], signal: AbortSignal): Promise<RunReport | undefined> {
   process.env[RUN_VARIABLE] = toRunVariable(config);
@@ -62,6 +74,8 @@ async function runSuites(config: RunConfig, filters: readonly string[], signal: 
     run: true,
     reporters: [reporter],
     ...(filters.length > 0 ? { testNamePattern: claimPattern(filters) } : {}),
+  }).catch((thrown: unknown) => {
+    throw notPrepared(thrown);
   });
   // Vitest's own listeners end the process within a millisecond; ours let the running claims stop and be reported.
   SIGNALS.forEach((name, i) => {

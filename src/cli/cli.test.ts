@@ -191,6 +191,19 @@ describe.concurrent('interruption', { timeout: 30_000 }, () => {
   });
 });
 
+test('an error shows no character of its input that would change the terminal', async () => {
+  const { code, error } = await lockstepHere(cwd, ['check', '--fault', '\u001b[31mred\u202e']);
+  expect(code).toBe(2);
+  expect(error).toContain('there is no fault \\u{1b}[31mred\\u{202e}');
+});
+
+test('init says what is wrong with the folder that was named', async () => {
+  writeFileSync(join(cwd, 'file'), '');
+  const { code, error } = await lockstepHere(cwd, ['init', '--tokenizer', 'file']);
+  expect(code).toBe(2);
+  expect(error).toMatch(/^\[folder-missing\] --tokenizer must be a folder, and .*file is none\n {2}next: /);
+});
+
 describe('identify', { timeout: 30_000 }, () => {
   test('says what the target is and loaded, writes it, and compares what was written', async () => {
     const { code, out } = await lockstepHere(cwd, ['identify', '--json', 'one.json']);

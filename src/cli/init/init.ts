@@ -1,5 +1,5 @@
 /** `lockstep init`: finds out what there is, and writes a configuration and a first set of prompts for it. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { findConfigFile, nearest, PACKAGE_ROOT, resolveSettings, type Settings } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
@@ -76,10 +76,10 @@ function missingRepository(lines: readonly Line[], cwd: string): readonly string
 /** Errors: `init-nothing-found`, `init-ambiguous`, those of engines and tokenizers. */
 async function linesOf(settings: Settings, { cwd, env, signal }: CommandContext): Promise<readonly Line[]> {
   const found = findFolders(cwd);
-  const given = (value: string | undefined) => (value === undefined ? undefined : resolve(cwd, value));
-  const engineDir = given(settings.engineDir) ?? choose('engine folder', '--engine-dir', found.engines, cwd);
-  const repository = given(settings.repository) ?? choose('model repository', '--repository', found.repositories, cwd);
-  const tokenizer = given(settings.tokenizer) ?? choose('tokenizer', '--tokenizer', found.tokenizers, cwd);
+  const given = (value: string | undefined, flag: string) => (value === undefined ? undefined : requireFolder(resolve(cwd, value), flag));
+  const engineDir = given(settings.engineDir, '--engine-dir') ?? choose('engine folder', '--engine-dir', found.engines, cwd);
+  const repository = given(settings.repository, '--repository') ?? choose('model repository', '--repository', found.repositories, cwd);
+  const tokenizer = given(settings.tokenizer, '--tokenizer') ?? choose('tokenizer', '--tokenizer', found.tokenizers, cwd);
   const running = engineDir === undefined && repository === undefined ? await addressesOf(settings, signal) : undefined;
   if (engineDir === undefined && repository === undefined && running === undefined) {
     throw new LockstepError(
@@ -117,6 +117,14 @@ async function linesOf(settings: Settings, { cwd, env, signal }: CommandContext)
       : ['repository', shown(repository, cwd), why(repository, settings.repository)],
     tokenizerLine,
   ];
+}
+
+/** Errors: `folder-missing`. */
+function requireFolder(path: string, flag: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
+  throw new LockstepError('folder-missing', `${flag} must be a folder, and ${path} is ${existsSync(path) ? 'none' : 'not there'}`, {
+    hint: 'Correct the path, or leave the flag out and let init look for it.',
+  });
 }
 
 async function addressesOf(

@@ -57,7 +57,8 @@ async function load(path: string): Promise<object> {
     });
   }
   const settings = module.default;
-  if (typeof settings !== 'object' || settings === null || Array.isArray(settings)) {
+  // A promise, a list or a map is an object too, and one without fields.
+  if (typeof settings !== 'object' || settings === null || Object.prototype.toString.call(settings) !== '[object Object]') {
     throw new LockstepError('config-file-unreadable', `${basename(path)} must export its settings as default, as one object`, {
       context: { file: path },
       hint: 'Write: export default defineConfig({ … }).',

@@ -118,6 +118,7 @@ describe('errors say what was expected and what to do', () => {
 
   test.each([
     ['export default 3', 'must export its settings as default'],
+    ['export default Promise.resolve({ seed: 2 })', 'must export its settings as default'],
     ['export default {', 'cannot be loaded'],
     ["throw new Error('boom')", 'boom'],
   ])('a config file that reads %j cannot be used', async (text, words) => {

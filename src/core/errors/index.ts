@@ -37,12 +37,19 @@ export class LockstepError extends Error {
 
 /** The text for a terminal: message, facts, next step. Never a stack trace. */
 export function formatError(error: LockstepError): string {
-  const lines = [error.message];
+  const lines = [printable(error.message)];
   for (const [key, value] of Object.entries(error.context)) {
     if (value === undefined) continue;
-    const text = String(value);
+    const text = printable(String(value));
     lines.push(text.includes('\n') ? `  ${key}:\n${text.replace(/^/gm, '    ')}` : `  ${key}: ${text}`);
   }
-  if (error.hint !== undefined) lines.push(`  next: ${error.hint}`);
+  if (error.hint !== undefined) lines.push(`  next: ${printable(error.hint)}`);
   return lines.join('\n');
+}
+
+/** What came from outside must not move the cursor, change colours or turn text around; line breaks and tabs may stay. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (c) =>
+    c === '\n' || c === '\t' ? c : `\\u{${c.codePointAt(0)?.toString(16)}}`,
+  );
 }
