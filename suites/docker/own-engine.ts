@@ -64,6 +64,7 @@ export async function startOwnEngine(): Promise<OwnEngine> {
     await terminate();
     // Left where a container had the host's network; without it, its folder could not be removed. Where there was none, it says so.
     spawnSync('umount', [join(RUN, 'exec/netns/default')], { stdio: 'ignore' });
+    unmountData();
   };
   try {
     await pollUntil({ ms: READY_WITHIN_MS, everyMs: 50, what: `the own engine to answer` }, async () => {
@@ -80,6 +81,12 @@ export async function startOwnEngine(): Promise<OwnEngine> {
   }
   child.unref();
   return { socket: OWN_SOCKET, pid, stop, kill: end('SIGKILL'), [Symbol.asyncDispose]: stop };
+}
+
+/** An engine mounts its data folder on itself, and one that is killed leaves that behind: the checkout could not be removed. */
+function unmountData(): void {
+  for (let left = readFileSync('/proc/self/mounts', 'utf8').split(` ${DATA} `).length - 1; left > 0; left--)
+    spawnSync('umount', ['--recursive', DATA], { stdio: 'ignore' });
 }
 
 /** A killed engine takes its containerd along, which stays in the process table until somebody waits for it; the next takes it for alive. */
