@@ -14,6 +14,18 @@ const cwd = mkdtempSync(join(tmpdir(), 'lockstep-cli-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 describe.skipIf(process.env['LOCKSTEP_REAL'] !== '1')('check as a process', { timeout: 60_000, concurrent: true }, () => {
+  test('one claim against the embedded server ends with code 0 and a JSON report where it was asked for', async () => {
+    const { code, out } = await lockstep(cwd, ['check', 'metrics-families', '--json', 'out.json']);
+    expect(out).toMatch(/✓ metrics +metrics-families .*claims: 1 held, 0 failed, 0 not served/s);
+    expect(code).toBe(0);
+    expect(JSON.parse(readFileSync(join(cwd, 'out.json'), 'utf8'))).toMatchObject({
+      schema: 1,
+      outcome: 'held',
+      header: { target: 'embedded' },
+      counts: { held: 1 },
+    });
+  });
+
   test('--strict-identity without anything to compare with is no run', async () => {
     const { code, error } = await lockstep(cwd, ['check', 'metrics-families', '--strict-identity', '--goldens', 'nowhere']);
     expect(error).toMatch(/^\[identity-unknown\] there are no goldens/);

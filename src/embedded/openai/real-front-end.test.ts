@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { FAULTS_VARIABLE } from '#core/config/index.ts';
 import { DEFAULT_PROFILE, profileOf, RELEASES as PROFILES } from '#core/profile/index.ts';
 import type { JsonValue } from '#wire/protocol/json-value.ts';
 import { decodeBytesElements, fp32Values, type Tensor } from '#wire/protocol/tensors.ts';
@@ -44,9 +43,9 @@ const recorded = JSON.parse(readFileSync(new URL('real-releases.cases.json', imp
 const RELEASES = PROFILES.openai.filter(({ trtllmServe }) => trtllmServe === undefined).map(({ id }) => id);
 /**
  * Asked everything. The others are asked what changed with them or changes with the next: what a release has wrongly is
- * handed on to those after it, until one of them should have it too. LOCKSTEP_FAULTS=all asks all of them everything.
+ * handed on to those after it, until one of them should have it too. npm run test:processes asks all of them everything.
  */
-const ASKED_EVERYTHING = process.env[FAULTS_VARIABLE] === 'all' ? RELEASES : [RELEASES[0], DEFAULT_PROFILE.openai.id, RELEASES.at(-1)];
+const ASKED_EVERYTHING = process.env['LOCKSTEP_REAL'] === '1' ? RELEASES : [DEFAULT_PROFILE.openai.id, RELEASES.at(-1)];
 /** What flat had besides, where this was recorded. */
 const MORE = [
   'random_seed" data_type: TYPE_UINT64',
