@@ -1,9 +1,11 @@
 import { readLastWords } from './last-words.ts';
 import { isLiving } from './process/process-table.ts';
+import { nowNs } from '#core/clock/index.ts';
 import { sleep } from '#core/deadline/index.ts';
 import type { Health, ProcessRef } from './types.ts';
 
-const CAUSE_AFTER_DEATH_MS = 200;
+const CAUSE_AFTER_DEATH_MS = 1_500;
+const LOOK_EVERY_MS = 50;
 
 /**
  * Looks at processes by their ids, from wherever it is called: real servers go on saying "ready" with a dead Python
@@ -16,13 +18,25 @@ export async function healthOf(processes: readonly ProcessRef[]): Promise<Health
   const dead = processes.filter((p) => !isAlive(p) || (p === witness && early?.ended !== undefined));
   if (dead.length === 0) return { alive: true, detail: '' };
   // Why a part of it died may be told a moment later: memory that ran out is an event of the engine.
-  if (witness !== undefined && !dead.includes(witness)) await sleep(CAUSE_AFTER_DEATH_MS);
+  if (witness !== undefined && !dead.includes(witness)) await causeOf(witness);
   const words = witness?.lastWords === undefined ? undefined : await readLastWords(witness.lastWords, dead.includes(witness));
   if (witness !== undefined && words?.ended !== undefined && !dead.includes(witness)) dead.unshift(witness);
   // What a dead server takes along says nothing more.
   const told = witness !== undefined && dead.includes(witness) ? [witness] : dead;
   const ends = told.map((p) => [nameOf(p), (p === witness ? words?.ended : undefined) ?? 'is dead'].join(' '));
   return { alive: false, detail: [ends.join('; '), words?.log ?? ''].filter((line) => line !== '').join('\n') };
+}
+
+/**
+ * Until the server itself is dead or said to be, or had the time for it: the first process of a container ends after all others
+ * in it, and its end reaches the engine, and whoever writes it down, later still.
+ */
+async function causeOf(witness: ProcessRef): Promise<void> {
+  const endNs = nowNs() + CAUSE_AFTER_DEATH_MS * 1e6;
+  while (isAlive(witness) && nowNs() < endNs) {
+    await sleep(LOOK_EVERY_MS);
+    if (witness.lastWords !== undefined && (await readLastWords(witness.lastWords, false))?.ended !== undefined) return;
+  }
 }
 
 function nameOf({ name, pid }: ProcessRef): string {

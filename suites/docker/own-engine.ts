@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { pollUntil } from '#core/deadline/index.ts';
@@ -85,8 +85,9 @@ export async function startOwnEngine(): Promise<OwnEngine> {
 
 /** An engine mounts its data folder on itself, and one that is killed leaves that behind: the checkout could not be removed. */
 function unmountData(): void {
-  for (let left = readFileSync('/proc/self/mounts', 'utf8').split(` ${DATA} `).length - 1; left > 0; left--)
-    spawnSync('umount', ['--recursive', DATA], { stdio: 'ignore' });
+  const folder = realpathSync(DATA);
+  for (let left = readFileSync('/proc/self/mounts', 'utf8').split(` ${folder} `).length - 1; left > 0; left--)
+    spawnSync('umount', ['--recursive', folder], { stdio: 'ignore' });
 }
 
 /** A killed engine takes its containerd along, which stays in the process table until somebody waits for it; the next takes it for alive. */
