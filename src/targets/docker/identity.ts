@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { shownArguments } from '#core/config/index.ts';
-import { withDeadline } from '#core/deadline/index.ts';
 import { UNKNOWN, checkpointIdentity, configsIdentity, modelCodeIdentity } from '#core/identity/index.ts';
-import { askHttp } from '../process/ask-http.ts';
+import { serverVersion } from '../server-version.ts';
 import type { EngineFolder } from './engine-folder.ts';
 import type { Image } from './image.ts';
 import type { Mounts } from './mounts.ts';
@@ -50,15 +49,4 @@ export async function identify(parts: IdentityParts): Promise<Readonly<Record<st
     ulimits: parts.ulimits.join(' ') || "the engine's own",
     'shared memory': settings.shmSize,
   };
-}
-
-async function serverVersion(http: string): Promise<string> {
-  try {
-    const answer = await withDeadline({ ms: 5_000, what: 'the server to say its version' }, (signal) =>
-      askHttp(`http://${http}/v2`, 'GET', signal),
-    );
-    return (JSON.parse(answer.body) as { readonly version?: string }).version ?? UNKNOWN;
-  } catch {
-    return UNKNOWN;
-  }
 }

@@ -4,7 +4,6 @@ export { installedTriton } from './installed.ts';
 export { layOutTriton, type TritonLayout } from './layout.ts';
 export { startTritonServer, TritonProcess, type TritonServerOptions } from './server.ts';
 export { findPip, findPython } from './python.ts';
-export { askHttp } from './ask-http.ts';
 export { identify } from './identity.ts';
 export { runCommand } from './run-command.ts';
 export { serverRelease, serverTable } from './releases.ts';

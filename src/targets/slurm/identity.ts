@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { withDeadline } from '#core/deadline/index.ts';
 import { UNKNOWN, checkpointIdentity, configsIdentity, modelCodeIdentity } from '#core/identity/index.ts';
 import { envNames } from '../docker/units.ts';
-import { askHttp, identify as identifyProcess, type TritonLayout } from '../process/index.ts';
+import { serverVersion } from '../server-version.ts';
+import { identify as identifyProcess, type TritonLayout } from '../process/index.ts';
 import type { NodeFacts } from './job-folder.ts';
 import { slurm } from './slurm-command.ts';
 import type { SlurmSettings } from './settings.ts';
@@ -42,15 +42,4 @@ export async function identify({ settings, layout, facts, ranks, http }: Identit
     slurm: (await slurm('scontrol', ['--version'])).trim(),
     node: facts.node,
   };
-}
-
-async function serverVersion(http: string): Promise<string> {
-  try {
-    const answer = await withDeadline({ ms: 5_000, what: 'the server to say its version' }, (signal) =>
-      askHttp(`http://${http}/v2`, 'GET', signal),
-    );
-    return (JSON.parse(answer.body) as { readonly version?: string }).version ?? UNKNOWN;
-  } catch {
-    return UNKNOWN;
-  }
 }
