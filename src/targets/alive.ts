@@ -1,5 +1,4 @@
-import { readLastWords } from './last-words.ts';
-import { isLiving } from './process/process-table.ts';
+import { isLiving, readLastWords } from './host/index.ts';
 import { nowNs } from '#core/clock/index.ts';
 import { sleep } from '#core/deadline/index.ts';
 import type { Health, ProcessRef } from './types.ts';

@@ -8,10 +8,9 @@ import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
 import type { DockerServer, DockerServerOptions } from './docker/index.ts';
 import { startEmbeddedTarget } from './embedded/index.ts';
 import { connectExternalTarget, readAccess } from './external/index.ts';
-import { hostFacts } from './host-facts.ts';
+import { findLiving, hostFacts } from './host/index.ts';
 import { modelRepository, requireRepository, servable } from './model-repository.ts';
 import { connectOpenAiTarget } from './openai/index.ts';
-import { findLiving } from './process/process-table.ts';
 import type { Target } from './types.ts';
 import { registerForCleanup } from './watchdog/index.ts';
 

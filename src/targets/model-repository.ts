@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { MODEL_REPOSITORY, PACKAGE_ROOT, TINY_CHECKPOINT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
@@ -7,6 +7,7 @@ import { placeFolder, writeFileAtomic } from '#core/files/index.ts';
 import { shortHash } from '#core/hash/index.ts';
 import { configsIdentity, modelCodeIdentity } from '#core/identity/index.ts';
 import type { CoreProfile } from '#core/profile/index.ts';
+import { modelFolders } from './tritonserver/index.ts';
 import { textEnsemble } from './text-ensemble.ts';
 
 /**
@@ -55,7 +56,7 @@ export function requireRepository(path: string): string {
   const hint = 'Give the folder that has one folder per model in it, such as `lockstep repository create` makes.';
   if (!existsSync(path) || !statSync(path).isDirectory())
     throw new LockstepError('repository-missing', `there is no folder ${path}`, { hint });
-  if (!readdirSync(path).some((name) => existsSync(join(path, name, 'config.pbtxt'))))
+  if (modelFolders(path).length === 0)
     throw new LockstepError('repository-missing', `${path} has no model: no folder in it has a config.pbtxt`, { hint });
   return path;
 }

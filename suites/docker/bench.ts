@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultSettings, toDockerConfig } from '#core/config/index.ts';
-import { OWNER_LABEL, RUN_LABEL, ownerState } from '#targets/docker/owner.ts';
-import { readProcess } from '#targets/process/process-table.ts';
+import { OWNER_LABEL, RUN_LABEL } from '#targets/docker/labels.ts';
+import { ownerState, readProcess } from '#targets/host/index.ts';
 import { type DockerServerOptions, type DockerSettings, type Engine, connectEngine, cpuImage } from '#targets/docker/index.ts';
 
 const CONFIG = `backend: "python"

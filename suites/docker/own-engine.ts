@@ -5,7 +5,7 @@ import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { pollUntil } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { connectEngine } from '#targets/docker/index.ts';
-import { readProcess } from '#targets/process/process-table.ts';
+import { readProcess } from '#targets/host/index.ts';
 import { registerForCleanup } from '#targets/watchdog/index.ts';
 
 const READY_WITHIN_MS = 30_000;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { pollUntil } from '#core/deadline/index.ts';
 import { startDockerServer } from '#targets/docker/index.ts';
-import { findDescendants } from '#targets/process/process-table.ts';
+import { findDescendants } from '#targets/host/index.ts';
 import { type Bench, openBench } from './bench.ts';
 import { Command } from './command.ts';
 

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { type SlurmConfig, defaultSettings, toSlurmConfig } from '#core/config/index.ts';
 import { pollUntil } from '#core/deadline/index.ts';
 import { healthOf } from '#targets/alive.ts';
-import { type TritonLayout, layOutTriton, runCommand } from '#targets/process/index.ts';
-import { findLiving } from '#targets/process/process-table.ts';
+import { type TritonLayout, layOutTriton } from '#targets/process/index.ts';
+import { findLiving, runCommand } from '#targets/host/index.ts';
 import { registerForCleanup } from '#targets/watchdog/index.ts';
 import type { SlurmServer, SlurmServerOptions, SlurmSettings } from '#targets/slurm/index.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pollUntil } from '#core/deadline/index.ts';
-import { findLiving } from '#targets/process/process-table.ts';
+import { findLiving } from '#targets/host/index.ts';
 import { startSlurmServer } from '#targets/slurm/index.ts';
 import { type Bench, death, openBench, queue } from './bench.ts';
 

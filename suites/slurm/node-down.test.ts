@@ -1,7 +1,7 @@
 /** A node that goes down takes every job with it, so this runs by itself. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { pollUntil } from '#core/deadline/index.ts';
-import { findLiving } from '#targets/process/process-table.ts';
+import { findLiving } from '#targets/host/index.ts';
 import { startSlurmServer } from '#targets/slurm/index.ts';
 import { type Bench, death, openBench, slurm } from './bench.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '#core/config/index.ts';
-import { runCommand } from '#targets/process/index.ts';
+import { runCommand } from '#targets/host/index.ts';
 
 const RECIPE = join(PACKAGE_ROOT, 'docker/slurm');
 const CACHE = join(PACKAGE_ROOT, '.cache/slurm');

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nowNs } from '#core/clock/index.ts';
 import { pollUntil } from '#core/deadline/index.ts';
-import { findLiving } from '#targets/process/process-table.ts';
+import { findLiving } from '#targets/host/index.ts';
 import { startSlurmServer } from '#targets/slurm/index.ts';
 import { type Bench, openBench, queue, remainsOf, slurm } from './bench.ts';
 import { Command } from '../docker/command.ts';

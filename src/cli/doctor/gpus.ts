@@ -1,5 +1,5 @@
 /** GPUs of this host, by their driver. */
-import { hostFacts } from '#targets/host-facts.ts';
+import { hostFacts } from '#targets/host/index.ts';
 import type { Examination } from './finding.ts';
 import { ok, warn } from './finding.ts';
 

@@ -5,7 +5,8 @@ import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { placeFolder, writeFileAtomic } from '#core/files/index.ts';
 import { sha256 } from '#core/hash/index.ts';
-import { findPip, findPython, layOutTriton, runCommand } from '../process/index.ts';
+import { runCommand } from '../host/index.ts';
+import { findPip, findPython, layOutTriton } from '../process/index.ts';
 
 /** docker/clients/requirements-<id>.txt: what is in it and why those releases. */
 export type EnvironmentId = 'libraries' | 'perf-analyzer' | 'genai-perf' | 'aiperf';

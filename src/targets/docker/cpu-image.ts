@@ -5,7 +5,8 @@ import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { writeFileAtomic } from '#core/files/index.ts';
 import { shortHash } from '#core/hash/index.ts';
-import { layOutTriton, runCommand, serverRelease, serverTable } from '../process/index.ts';
+import { runCommand } from '../host/index.ts';
+import { layOutTriton, serverRelease, serverTable } from '../process/index.ts';
 import type { Engine } from './engine.ts';
 import { engineError, statusOf } from './engine-error.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Engine } from './engine.ts';
 import { readEngineFolder, refuseOtherEngine } from './engine-folder.ts';
 import { findImage } from './image.ts';
-import { thisOwner } from './owner.ts';
+import { thisOwner } from '../host/index.ts';
 import { imageFacts } from './probe.ts';
 
 /**

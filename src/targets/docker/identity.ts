@@ -2,13 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { shownArguments } from '#core/config/index.ts';
 import { UNKNOWN, checkpointIdentity, configsIdentity, modelCodeIdentity } from '#core/identity/index.ts';
-import { serverVersion } from '../server-version.ts';
+import { type Mounts, envNames, serverVersion } from '../tritonserver/index.ts';
 import type { EngineFolder } from './engine-folder.ts';
 import type { Image } from './image.ts';
-import type { Mounts } from './mounts.ts';
 import type { ImageFacts } from './probe.ts';
 import type { DockerSettings } from './settings.ts';
-import { envNames } from './units.ts';
 
 export interface IdentityParts {
   readonly image: Image;

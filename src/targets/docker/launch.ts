@@ -1,8 +1,8 @@
 /** What the engine is asked to run: pure, so that it can be read and compared as text. */
 import type { ContainerCreateOptions } from 'dockerode';
 import type { Image } from './image.ts';
-import { type Mounts, REPOSITORY_TARGET } from './mounts.ts';
-import { OWNER_LABEL, RUN_LABEL } from './owner.ts';
+import { type Mounts, REPOSITORY_TARGET } from '../tritonserver/index.ts';
+import { OWNER_LABEL, RUN_LABEL } from './labels.ts';
 import type { DockerSettings } from './settings.ts';
 import { parseGpus, parseSize, parseUlimit } from './units.ts';
 

@@ -5,7 +5,7 @@ import type { Engine } from './engine.ts';
 import { engineError } from './engine-error.ts';
 import type { Image } from './image.ts';
 import { logFrames } from './log-frames.ts';
-import { OWNER_LABEL, RUN_LABEL } from './owner.ts';
+import { OWNER_LABEL, RUN_LABEL } from './labels.ts';
 import { removeContainer } from './remove.ts';
 import { parseGpus } from './units.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { AuthConfig } from 'dockerode';
-import { runCommand } from '../process/run-command.ts';
+import { runCommand } from '../host/index.ts';
 
 interface DockerConfig {
   readonly auths?: Readonly<Record<string, { readonly auth?: string }>>;

@@ -4,7 +4,8 @@ import type { ContainerInfo } from 'dockerode';
 import { pollUntil } from '#core/deadline/index.ts';
 import type { Engine } from './engine.ts';
 import { engineError, statusOf } from './engine-error.ts';
-import { OWNER_LABEL, RUN_LABEL, lastWordsPath, ownerState } from './owner.ts';
+import { ownerState } from '../host/index.ts';
+import { OWNER_LABEL, RUN_LABEL, containerWordsPath } from './labels.ts';
 
 const GONE_WITHIN_MS = 10_000;
 
@@ -34,6 +35,6 @@ export function listOwn(engine: Engine, label: string = RUN_LABEL): Promise<Cont
 export async function sweep(engine: Engine): Promise<number> {
   const left = (await listOwn(engine)).filter(({ Labels }) => ownerState(Labels[OWNER_LABEL] ?? '') === 'dead');
   await Promise.all(left.map(({ Id }) => removeContainer(engine, Id)));
-  for (const { Labels } of left) rmSync(lastWordsPath(Labels[RUN_LABEL] ?? ''), { force: true });
+  for (const { Labels } of left) rmSync(containerWordsPath(Labels[RUN_LABEL] ?? ''), { force: true });
   return left.length;
 }

@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { ContainerInspectInfo } from 'dockerode';
 import { shownArguments } from '#core/config/index.ts';
 import { pollUntil, sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
-import { lastWordsFile } from '../last-words.ts';
-import { freePorts } from '../process/ports.ts';
-import { type ProcessRow, findDescendants, readProcess } from '../process/process-table.ts';
+import { DETACHED, freePorts, lastWordsFile, readProcess, thisOwner } from '../host/index.ts';
 import type { Endpoints, Health, ProcessRef, Target } from '../types.ts';
 import { registerForCleanup } from '../watchdog/index.ts';
 import { type Engine, connectEngine } from './engine.ts';
@@ -16,14 +13,26 @@ import { engineError, engineGone } from './engine-error.ts';
 import { identify } from './identity.ts';
 import { type Image, findImage } from './image.ts';
 import { INNER, type Ports, USUAL_ULIMITS, containerOptions, publishedPorts, serverCommand } from './launch.ts';
-import { findLoadFailure } from './load-failure.ts';
-import { type Mounts, modelFolders, planMounts } from './mounts.ts';
-import { DETACHED, RUN_LABEL, lastWordsPath, thisOwner } from './owner.ts';
+import {
+  type ModelState,
+  type Mounts,
+  findLoadFailure,
+  findPortTaken,
+  loadFailed,
+  modelFolders,
+  modelOfStub,
+  modelsWithoutStub,
+  parseEnv,
+  planMounts,
+  repositoryIndex,
+  stubsBelow,
+  waitUntilAnswers,
+} from '../tritonserver/index.ts';
 import { type ImageFacts, imageFacts } from './probe.ts';
-import { loadFailed, repositoryIndex, waitUntilAnswers } from './ready.ts';
+import { RUN_LABEL, containerWordsPath, sharedPrefix } from './labels.ts';
 import { removeContainer, sweep } from './remove.ts';
 import type { DockerSettings } from './settings.ts';
-import { parseEnv, parseUlimit } from './units.ts';
+import { parseUlimit } from './units.ts';
 import { ContainerWatch } from './watch.ts';
 
 /** Engines of many gigabytes take minutes to load; a server that dies is not waited for. */
@@ -32,7 +41,6 @@ const HEALTH_WITHIN_MS = 3_000;
 const EVENT_AFTER_DEATH_MS = 200;
 const END_WITHIN_MS = 5_000;
 const OUT_OF_MEMORY = 'killed because memory ran out (event oom), and the server goes on without it';
-const STUB = 'triton_python_backend_stub';
 
 export interface DockerServerOptions {
   readonly settings: DockerSettings;
@@ -69,7 +77,7 @@ export async function startDockerServer(options: DockerServerOptions): Promise<D
   let left = false;
   const registration = registerForCleanup({
     containers: { socket: engine.socket, label: `${RUN_LABEL}=${run}` },
-    shmPrefixes: [`lockstep_docker_${run}`],
+    shmPrefixes: [sharedPrefix(run)],
   });
   try {
     const image = await findImage(engine, settings.image, { allowFloatingTag: settings.allowFloatingTag, notice, signal });
@@ -222,7 +230,7 @@ export class DockerServer implements Target {
     this.id = container.id;
     this.name = container.name;
     this.#watch = new ContainerWatch(plan.engine, container.id, () => this.#words.changed());
-    this.#words = lastWordsFile(lastWordsPath(plan.run), () => ({
+    this.#words = lastWordsFile(containerWordsPath(plan.run), () => ({
       ended: this.#ending() ?? (this.#watch.outOfMemory ? `lost a process that was ${OUT_OF_MEMORY}` : undefined),
       log: this.#watch.log.tail(),
     }));
@@ -278,7 +286,7 @@ export class DockerServer implements Target {
     this.#words.changed();
     return [
       server,
-      ...this.#stubs().map((row) => ({ name: `Python stub of ${stubModel(row)}`, pid: row.pid, startTicks: row.startTicks })),
+      ...this.#stubs().map((row) => ({ name: `Python stub of ${modelOfStub(row)}`, pid: row.pid, startTicks: row.startTicks })),
     ];
   }
 
@@ -287,19 +295,16 @@ export class DockerServer implements Target {
     const ended = this.#ending();
     if (ended !== undefined) return this.#dead(`the container ${ended}`);
     if (this.#watch.outOfMemory) return this.#dead(`a process in the container was ${OUT_OF_MEMORY}`);
-    let ready: string[];
+    let index: readonly ModelState[];
     try {
-      ready = (await repositoryIndex(this.endpoints.http, HEALTH_WITHIN_MS))
-        .filter(({ state }) => state === 'READY')
-        .map(({ name }) => name);
+      index = await repositoryIndex(this.endpoints.http, HEALTH_WITHIN_MS);
     } catch (thrown) {
       const end = this.#ending();
       if (end !== undefined) return this.#dead(`the container ${end}`);
       return { ...this.#dead(`the container runs and its server does not answer: ${LockstepError.from(thrown).message}`), ending: true };
     }
     if (this.#pid === undefined) return { alive: true, detail: '' };
-    const stubs = new Set(this.#stubs().map(stubModel));
-    const lost = ready.filter((model) => this.#isPython(model) && !stubs.has(model));
+    const lost = modelsWithoutStub(this.#plan.options.settings.repository, index, new Set(this.#stubs().map(modelOfStub)));
     if (lost.length === 0) return { alive: true, detail: '' };
     // The engine's word that it was for want of memory comes after the death.
     await sleep(EVENT_AFTER_DEATH_MS);
@@ -362,7 +367,7 @@ export class DockerServer implements Target {
       });
     }
     if (failure !== undefined) return loadFailed(failure.model, failure.reason, log.tail());
-    const port = log.lines().find((line) => /failed to (?:start|create).*(?:already in use|socket)|Address already in use/i.test(line));
+    const port = findPortTaken(log.lines());
     if (port !== undefined) {
       return new LockstepError('port-taken', `tritonserver could not have its port: ${port}`, {
         hint: 'Stop what listens there (ss -ltnp shows it), or leave --network host out.',
@@ -399,13 +404,8 @@ export class DockerServer implements Target {
     return { http: of('http'), grpc: of('grpc'), metrics: of('metrics'), openai: of('openai') };
   }
 
-  #stubs(): readonly ProcessRow[] {
-    return this.#pid === undefined ? [] : findDescendants(this.#pid).filter(({ argv }) => argv.some((argument) => argument.endsWith(STUB)));
-  }
-
-  #isPython(model: string): boolean {
-    const path = join(this.#plan.options.settings.repository, model, 'config.pbtxt');
-    return existsSync(path) && /^\s*backend:\s*"python"/m.test(readFileSync(path, 'utf8'));
+  #stubs(): ReturnType<typeof stubsBelow> {
+    return this.#pid === undefined ? [] : stubsBelow(this.#pid);
   }
 }
 
@@ -427,10 +427,4 @@ function pidSeenHere({ Id, State }: ContainerInspectInfo): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Instance names are `<model>_<group>_<number>`; the name is one of the stub's arguments. */
-function stubModel(row: ProcessRow): string {
-  const instance = row.argv.findLast((argument) => /_\d+_\d+$/.test(argument)) ?? '';
-  return instance.replace(/_\d+_\d+$/, '');
 }

@@ -1,6 +1,7 @@
 import type { Engine } from './engine.ts';
 import { engineError, statusOf } from './engine-error.ts';
-import { OWNER_LABEL, ownerState } from './owner.ts';
+import { ownerState } from '../host/index.ts';
+import { OWNER_LABEL } from './labels.ts';
 import { listOwn, removeContainer } from './remove.ts';
 
 /** A server that this project started on the engine, by this run or another. */

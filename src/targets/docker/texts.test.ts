@@ -1,16 +1,13 @@
-/** What is read from texts: references, limits, logs, logins, engine folders, repositories. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+/** What is read from texts: references, limits, log frames, logins, engine folders. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readEngineFolder, refuseOtherEngine } from './engine-folder.ts';
 import { kindOfReference } from './image.ts';
-import { findLoadFailure } from './load-failure.ts';
 import { logFrames } from './log-frames.ts';
-import { planMounts } from './mounts.ts';
-import { ownerState, thisOwner } from './owner.ts';
 import { registryLogin, registryOf } from './registry-login.ts';
-import { envNames, parseEnv, parseSize, parseUlimit } from './units.ts';
+import { parseSize, parseUlimit } from './units.ts';
 
 let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'lockstep docker '))));
@@ -34,13 +31,10 @@ test.each([
   expect(kindOfReference(reference)).toBe(kind);
 });
 
-test('sizes, limits and environment are read as docker run reads them', () => {
+test('sizes and limits are read as docker run reads them', () => {
   expect(['1g', '64M', '512'].map(parseSize)).toEqual([2 ** 30, 2 ** 26, 512]);
   expect(parseUlimit('memlock=-1')).toEqual({ Name: 'memlock', Soft: -1, Hard: -1 });
   expect(parseUlimit('nofile=1024:4096')).toEqual({ Name: 'nofile', Soft: 1024, Hard: 4096 });
-  expect(parseEnv(['A=b=c', 'HF_TOKEN', 'E='], { HF_TOKEN: 'x' })).toEqual(['A=b=c', 'HF_TOKEN=x', 'E=']);
-  expect(envNames(['A=b=c', 'HF_TOKEN'])).toEqual(['A', 'HF_TOKEN']);
-  expect(() => parseEnv(['HF_TOKEN'], {})).toThrow('[env-missing] --env HF_TOKEN takes its value from here');
 });
 
 describe('log frames', () => {
@@ -73,48 +67,6 @@ describe('log frames', () => {
     const line = frame(2, 'a short line\n');
     expect(await read([Buffer.concat(Array.from({ length: 60_000 }, () => line))])).toHaveLength(60_000);
   });
-});
-
-// As tritonserver 2.51 writes it.
-test('why a model did not load is found in the log, with all of its lines', () => {
-  const log = [
-    'I1201 14:00:00.000000 1 model_lifecycle.cc:472] "loading: broken:1"',
-    `E1201 14:00:01.000000 1 model_lifecycle.cc:642] "failed to load 'broken' version 1: Internal: ModuleNotFoundError: No module named 'nope'`,
-    '',
-    'At:',
-    '  /models/broken/1/model.py(1): <module>',
-    '"',
-    'I1201 14:00:01.000001 1 model_lifecycle.cc:777] "failed to load \'broken\'"',
-  ];
-  expect(findLoadFailure(log)).toEqual({
-    model: 'broken',
-    reason: "Internal: ModuleNotFoundError: No module named 'nope'\n\nAt:\n  /models/broken/1/model.py(1): <module>",
-  });
-  expect(findLoadFailure(log.slice(0, 1))).toBeUndefined();
-  const others = [
-    `E1201 14:56:50.083311 1 model_repository_manager.cc:724] "failed to load model 'bad': at least one version must be available under the version policy of model 'bad'"`,
-    '[libprotobuf ERROR /tmp/x/text_format.cc:337] Error parsing text-format inference.ModelConfig: 2:17: Expected integer, got: zero',
-    `E1201 14:56:52.139500 1 model_repository_manager.cc:1460] "Poll failed for model directory 'worse': failed to read text proto from /models/worse/config.pbtxt"`,
-    'error: creating server: Internal - failed to load all models',
-  ];
-  expect(findLoadFailure(others)).toEqual({
-    model: 'bad',
-    reason: "at least one version must be available under the version policy of model 'bad'",
-  });
-  expect(findLoadFailure(others.slice(1))).toEqual({
-    model: 'worse',
-    reason: 'failed to read text proto from /models/worse/config.pbtxt: 2:17: Expected integer, got: zero',
-  });
-});
-
-test('an owner is alive, dead, detached, or of a host that cannot be seen from here', () => {
-  const own = thisOwner();
-  expect(ownerState(own)).toBe('living');
-  expect(ownerState(own.replace(/^\d+:\d+/, `${process.pid}:1`))).toBe('dead');
-  expect(ownerState(`1:1:another-boot@${hostname()}`)).toBe('dead');
-  expect(ownerState('1:1:boot@another-host')).toBe('of another host');
-  expect(ownerState('detached')).toBe('detached');
-  expect(ownerState('')).toBe('of another host');
 });
 
 test('a registry login is what docker login left, for that registry alone', async () => {
@@ -157,59 +109,5 @@ describe('an engine folder', () => {
 
   test('without a config.json is none', () => {
     expect(() => readEngineFolder(folder)).toThrow('[engine-missing]');
-  });
-});
-
-describe('mounts', () => {
-  const parameter = (key: string, value: string) => `parameters { key: "${key}" value { string_value: "${value}" } }\n`;
-
-  test('put each folder where the repository looks for it', () => {
-    write(
-      'r/models/tensorrt_llm/config.pbtxt',
-      parameter('gpt_model_path', '/engines/llama/') + parameter('checkpoint_dir', '../../checkpoint/tiny'),
-    );
-    write('r/models/preprocessing/config.pbtxt', parameter('tokenizer_dir', '/tok'));
-    write('r/real/tokenizer.json', '{}');
-    mkdirSync(join(folder, 'r/checkpoint'));
-    symlinkSync(join(folder, 'r/real'), join(folder, 'r/checkpoint/tiny'));
-    const at = (path: string) => join(folder, path);
-    expect(planMounts({ repository: at('r/models'), engineDir: at('engine'), tokenizer: at('r/real') })).toEqual({
-      all: [
-        { source: at('r/models'), target: '/models' },
-        { source: at('engine'), target: '/engines/llama' },
-        { source: at('r/real'), target: '/tok' },
-        { source: at('r/real'), target: '/checkpoint/tiny' },
-      ],
-      tokenizer: '/tok',
-    });
-  });
-
-  test('follow links that lead out of the repository, and no others', () => {
-    write('linked/one/config.pbtxt', '');
-    write('elsewhere/1/model.py', '');
-    mkdirSync(join(folder, 'linked/two'));
-    symlinkSync(join(folder, 'elsewhere/1'), join(folder, 'linked/two/1'));
-    symlinkSync('../elsewhere', join(folder, 'linked/three'));
-    symlinkSync('one', join(folder, 'linked/four'));
-    const { all } = planMounts({ repository: join(folder, 'linked'), engineDir: undefined, tokenizer: undefined });
-    expect(all).toEqual([
-      { source: join(folder, 'linked'), target: '/models' },
-      { source: join(folder, 'elsewhere'), target: '/elsewhere' },
-      { source: join(folder, 'elsewhere/1'), target: join(folder, 'elsewhere/1') },
-    ]);
-  });
-
-  test('have usual places for what no configuration names', () => {
-    write('plain/m/config.pbtxt', 'name: "m" a field that there is not');
-    const { all } = planMounts({ repository: join(folder, 'plain'), engineDir: folder, tokenizer: folder });
-    expect(all.map(({ target }) => target)).toEqual(['/models', '/engine', '/tokenizer']);
-  });
-
-  test('of a mistyped path are refused before anything starts', () => {
-    const mistyped = join(folder, 'no such');
-    expect(() => planMounts({ repository: mistyped, engineDir: undefined, tokenizer: undefined })).toThrow(
-      `[mount-source-missing] the model repository ${mistyped} does not exist`,
-    );
-    expect(() => planMounts({ repository: folder, engineDir: mistyped, tokenizer: undefined })).toThrow('the engine folder');
   });
 });

@@ -1,4 +1,4 @@
-import { LogRing } from '../process/log-ring.ts';
+import { LogRing } from '../host/index.ts';
 import type { Engine } from './engine.ts';
 import { logFrames } from './log-frames.ts';
 

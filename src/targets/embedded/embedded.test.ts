@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { nowNs } from '#core/clock/index.ts';
 import { pollUntil } from '#core/deadline/index.ts';
 import { EMBEDDED_DEFAULTS } from '#embedded/options.ts';
-import { readProcess } from '../process/process-table.ts';
+import { readProcess } from '../host/index.ts';
 import { healthOf } from '../alive.ts';
 import type { ProcessRef, Target } from '../types.ts';
 import { startEmbeddedTarget } from './index.ts';

@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createServer as createTcpServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +13,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { nowNs } from '#core/clock/index.ts';
 import { grpcClient } from '#wire/clients/index.ts';
 import { INFERENCE_SERVICE } from '#wire/protocol/service.ts';
-import { connectExternalTarget, exited, httpReady, readAccess, tcpOpen, waitForAll } from './index.ts';
+import { freePorts } from '../host/index.ts';
+import { connectExternalTarget, readAccess } from './index.ts';
 
 const open: AsyncDisposable[] = [];
 afterEach(async () => {
@@ -81,15 +81,7 @@ async function serveGrpc(secured?: Secured): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-async function closedPort(): Promise<string> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `127.0.0.1:${port}`;
-}
-
+const closedPort = async () => `127.0.0.1:${(await freePorts(1))[0]}`;
 const endpoints = (served: Served, openai?: string) => ({ ...served, metrics: undefined, openai });
 
 describe('an external target', () => {
@@ -249,29 +241,5 @@ describe('an external target', () => {
       }),
       { numRuns: 50, seed: 1 },
     );
-  });
-});
-
-describe('waiting', () => {
-  test('all strategies share one deadline', async () => {
-    const closed = await closedPort();
-    // One after another, the first would use it up, and be the only one that the message names.
-    await expect(waitForAll([tcpOpen(closed), httpReady(closed, '/')], { ms: 300 })).rejects.toThrow(
-      /accept a connection and http:.* to answer 200/,
-    );
-  });
-
-  test('an interruption is not a deadline', async () => {
-    await expect(waitForAll([tcpOpen(await closedPort())], { ms: 5_000, signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
-      code: 'interrupted',
-    });
-  });
-
-  test('an exit is noticed although it happened before the wait', async () => {
-    const { spawn } = await import('node:child_process');
-    const child = spawn(process.execPath, ['--eval', '']);
-    await once(child, 'close');
-    const died = exited(child, () => new Error('it died') as never);
-    await expect(waitForAll([tcpOpen(await closedPort())], { ms: 5_000, failFast: [died] })).rejects.toThrow('it died');
   });
 });

@@ -2,7 +2,7 @@ import { withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Endpoints, Health, Target } from '../types.ts';
 import { readIdentity } from './identity.ts';
-import { grpcLive, httpReady, tcpOpen, waitForAll } from './wait.ts';
+import { grpcLive, httpReady, tcpOpen, waitForAll } from '../wait.ts';
 
 export interface ExternalOptions {
   readonly endpoints: Endpoints;

@@ -2,5 +2,3 @@
 export { readAccess } from './access.ts';
 export { askHealth, connectExternalTarget } from './external.ts';
 export type { ExternalOptions } from './external.ts';
-export { exited, httpReady, tcpOpen, waitForAll } from './wait.ts';
-export type { WaitOptions, WaitStrategy } from './wait.ts';

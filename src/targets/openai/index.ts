@@ -2,7 +2,7 @@
 import { withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { HttpChannel } from '#wire/clients/index.ts';
-import { httpReady, waitForAll } from '../external/index.ts';
+import { httpReady, waitForAll } from '../wait.ts';
 import type { Endpoints, Health, Target } from '../types.ts';
 
 export interface OpenAiOptions {

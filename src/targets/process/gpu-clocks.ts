@@ -1,6 +1,6 @@
 import { LockstepError } from '#core/errors/index.ts';
 import { registerForCleanup } from '../watchdog/index.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../host/index.ts';
 
 const WITHIN_MS = 20_000;
 

@@ -5,5 +5,4 @@ export { layOutTriton, type TritonLayout } from './layout.ts';
 export { startTritonServer, TritonProcess, type TritonServerOptions } from './server.ts';
 export { findPip, findPython } from './python.ts';
 export { identify } from './identity.ts';
-export { runCommand } from './run-command.ts';
 export { serverRelease, serverTable } from './releases.ts';

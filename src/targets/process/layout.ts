@@ -9,7 +9,7 @@ import { sha256 } from '#core/hash/index.ts';
 import { findPip, findPython } from './python.ts';
 import { type PythonEnvironment, pythonEnvironment } from './python-environment.ts';
 import { type ServerRelease, serverRelease, type ServerTable, serverTable } from './releases.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../host/index.ts';
 
 const MARKER = 'complete.json';
 

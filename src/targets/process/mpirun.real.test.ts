@@ -7,7 +7,7 @@ import { TINY_CHECKPOINT } from '#core/config/index.ts';
 import { DEFAULT_PROFILE } from '#core/profile/index.ts';
 import { modelRepository } from '../model-repository.ts';
 import { layOutTriton, startTritonServer } from './index.ts';
-import { findLiving } from './process-table.ts';
+import { findLiving } from '../host/index.ts';
 
 const able = process.env['LOCKSTEP_REAL'] === '1' && spawnSync('mpirun', ['--version']).status === 0;
 

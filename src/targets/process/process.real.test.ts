@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pollUntil } from '#core/deadline/index.ts';
 import { healthOf } from '../alive.ts';
 import { layOutTriton, startTritonServer, type TritonProcess } from './index.ts';
-import { findLiving } from './process-table.ts';
+import { findLiving } from '../host/index.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../docker/models', import.meta.url));
 const PYTHON_MODELS = ['llmapi', 'postprocessing', 'preprocessing', 'tensorrt_llm', 'tensorrt_llm_bls', 'tensorrt_llm_bls_accumulate'];

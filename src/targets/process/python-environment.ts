@@ -5,7 +5,7 @@ import { placeFolder, writeFileAtomic } from '#core/files/index.ts';
 import { sha256 } from '#core/hash/index.ts';
 import { findPip, findPython } from './python.ts';
 import { TRITON_DATA } from './releases.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../host/index.ts';
 
 /** A Python environment with what the models import; every release of the server is started with the same one. */
 export interface PythonEnvironment {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../host/index.ts';
 
 /** A CPython that the Python backend's stub can be linked with. */
 export interface PythonInstall {

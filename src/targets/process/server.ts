@@ -1,21 +1,37 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pollUntil, withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { UNKNOWN } from '#core/identity/index.ts';
 import type { Endpoints, Health, ProcessRef, Target } from '../types.ts';
-import { type Writer, keepLastWords } from '../last-words.ts';
-import { askHttp } from './ask-http.ts';
+import {
+  type ProcessRow,
+  type Writer,
+  LogRing,
+  findDescendants,
+  findLiving,
+  freePorts,
+  isLiving,
+  keepLastWords,
+  killRow,
+  lastWordsPath,
+  readProcess,
+} from '../host/index.ts';
+import {
+  type ModelState,
+  askHttp,
+  findPortTaken,
+  modelFolders,
+  modelOfStub,
+  modelsWithoutStub,
+  repositoryIndex,
+} from '../tritonserver/index.ts';
 import { identify } from './identity.ts';
 import { layOutTriton, type TritonLayout } from './layout.ts';
-import { LogRing } from './log-ring.ts';
 import { mpirunCommand } from './mpirun.ts';
-import { freePorts } from './ports.ts';
-import { findDescendants, findLiving, isLiving, killRow, type ProcessRow, readProcess } from './process-table.ts';
 
 const SHARED_MEMORY = '/dev/shm';
 /** The server's own grace for requests in flight. It is no hard bound (observed), hence the next one. */
@@ -46,7 +62,7 @@ export interface TritonServerOptions {
  */
 export async function startTritonServer(options: TritonServerOptions): Promise<TritonProcess> {
   const layout = options.layout ?? (await layOutTriton({ signal: options.signal }));
-  const models = options.models ?? listModels(options.repository);
+  const models = options.models ?? modelFolders(options.repository);
   for (let attempt = 1; ; attempt += 1) {
     const server = new TritonProcess(options, layout, models, await freePorts(3));
     try {
@@ -59,16 +75,10 @@ export async function startTritonServer(options: TritonServerOptions): Promise<T
         () => false,
       );
       // Another program may have taken a port between our look and the server's bind.
-      const portTaken = server.logTail().some((line) => /already in use|failed to (?:start|create).*socket/i.test(line));
+      const portTaken = findPortTaken(server.logTail()) !== undefined;
       if (!stopped || !portTaken || attempt === 3 || options.signal?.aborted) throw thrown;
     }
   }
-}
-
-function listModels(repository: string): string[] {
-  return readdirSync(repository)
-    .filter((name) => existsSync(join(repository, name, 'config.pbtxt')))
-    .sort();
 }
 
 /** A running tritonserver with its Python stubs. */
@@ -120,9 +130,12 @@ export class TritonProcess implements Target {
     this.#child = spawn(program!, args, { stdio: ['ignore', 'pipe', 'pipe'], env: environment(layout) });
     this.#child.stdout?.setEncoding('utf8').on('data', this.#log.sink());
     this.#child.stderr?.setEncoding('utf8').on('data', this.#log.sink());
-    // Among the server's shared memory, and so removed with it by whoever cleans up.
-    const path = join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), `${this.#prefix}last_words`);
-    this.#words = keepLastWords(this.#child, { path, log: this.#log, ended: () => this.#ending(), always: true });
+    this.#words = keepLastWords(this.#child, {
+      path: lastWordsPath(this.#prefix),
+      log: this.#log,
+      ended: () => this.#ending(),
+      always: true,
+    });
     // A spawn that fails emits `error` and no `exit`.
     this.#exited = Promise.race([once(this.#child, 'exit'), once(this.#child, 'error')]).catch(() => undefined);
     process.once('exit', this.#onParentExit);
@@ -138,7 +151,7 @@ export class TritonProcess implements Target {
 
   /** Live Python stubs, model name to process id. A tool for tests that kill one. */
   stubs(): ReadonlyMap<string, number> {
-    return new Map(this.#stubRows().map((row) => [stubModel(row), row.pid]));
+    return new Map(this.#stubRows().map((row) => [modelOfStub(row), row.pid]));
   }
 
   #stubRows(): readonly ProcessRow[] {
@@ -149,7 +162,7 @@ export class TritonProcess implements Target {
     const { pid } = this;
     const lastWords = this.#words.path;
     const server = pid === undefined ? [] : [{ name: 'tritonserver', pid, startTicks: readProcess(pid)?.startTicks, lastWords }];
-    const stubs = this.#stubRows().map((row) => ({ name: `Python stub of ${stubModel(row)}`, pid: row.pid, startTicks: row.startTicks }));
+    const stubs = this.#stubRows().map((row) => ({ name: `Python stub of ${modelOfStub(row)}`, pid: row.pid, startTicks: row.startTicks }));
     return [...server, ...stubs];
   }
 
@@ -186,17 +199,16 @@ export class TritonProcess implements Target {
   async health(): Promise<Health> {
     const ended = this.#ending();
     if (ended !== undefined) return dead(`tritonserver ${ended}\n${this.#log.tail()}`);
-    let ready: string[];
+    let index: readonly ModelState[];
     try {
-      ready = await this.#readyModels();
+      index = await repositoryIndex(this.endpoints.http, HEALTH_WITHIN_MS);
     } catch (thrown) {
       const end = this.#ending();
       if (end !== undefined) return dead(end);
       return { ...dead(`tritonserver runs but does not answer: ${LockstepError.from(thrown).message}\n${this.#log.tail()}`), ending: true };
     }
     this.#family = findDescendants(this.#child.pid ?? -1);
-    const stubs = this.stubs();
-    const lost = ready.filter((model) => this.#isPython(model) && !stubs.has(model));
+    const lost = modelsWithoutStub(this.#options.repository, index, new Set(this.stubs().keys()));
     if (lost.length === 0) return { alive: true, detail: '' };
     return dead(`the Python process of ${lost.join(', ')} is dead while the server still calls the model READY\n${this.#log.tail()}`);
   }
@@ -263,23 +275,6 @@ export class TritonProcess implements Target {
     }
   }
 
-  async #readyModels(): Promise<string[]> {
-    const url = `http://${this.endpoints.http}/v2/repository/index`;
-    const answer = await withDeadline({ ms: HEALTH_WITHIN_MS, what: 'the list of models' }, (signal) => askHttp(url, 'POST', signal));
-    if (answer.status !== 200) {
-      throw new LockstepError('unexpected-reply', `the list of models was answered with status ${answer.status}`, {
-        hint: 'The server log says why; `lockstep doctor` checks what it was built from.',
-      });
-    }
-    const index = JSON.parse(answer.body) as readonly { readonly name: string; readonly state?: string }[];
-    return index.filter((entry) => entry.state === 'READY').map((entry) => entry.name);
-  }
-
-  #isPython(model: string): boolean {
-    const path = join(this.#options.repository, model, 'config.pbtxt');
-    return existsSync(path) && /^backend:\s*"python"/m.test(readFileSync(path, 'utf8'));
-  }
-
   #error(code: string, text: string, cause?: unknown): LockstepError {
     return new LockstepError(code, text, {
       context: { log: this.#log.tail() },
@@ -291,12 +286,6 @@ export class TritonProcess implements Target {
 
 function dead(detail: string): Health {
   return { alive: false, detail };
-}
-
-/** Instance names are `<model>_<group>_<number>`, up to 2.36 `<model>_<group>`; the name is one of the stub's arguments. */
-function stubModel(row: ProcessRow): string {
-  const instance = row.argv.findLast((argument) => /^\w+_\d+$/.test(argument)) ?? '';
-  return instance.replace(/(_\d+){1,2}$/, '');
 }
 
 function environment(layout: TritonLayout): NodeJS.ProcessEnv {

@@ -1,9 +1,9 @@
 /** Removal of jobs: by name, by id, of every owner that is dead. */
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pollUntil, sleep } from '#core/deadline/index.ts';
-import { ownerState } from '../docker/owner.ts';
+import { lastWordsPath, ownerState } from '../host/index.ts';
 import { isLive, readJob } from './job.ts';
 import { slurm } from './slurm-command.ts';
 
@@ -62,7 +62,7 @@ export async function sweep(jobDir: string): Promise<number> {
   const all = await listOwn();
   const dead = all.filter(({ comment }) => ownerState(comment.slice(COMMENT_PREFIX.length)) === 'dead');
   await Promise.all(dead.map(({ id }) => cancelJob(id)));
-  for (const { name } of dead) rmSync(lastWordsPath(name), { force: true });
+  for (const { name } of dead) rmSync(jobWordsPath(name), { force: true });
   const inUse = new Set(all.filter((job) => !dead.includes(job)).map(({ name }) => name));
   for (const name of folders(jobDir)) {
     const folder = join(jobDir, name);
@@ -72,8 +72,8 @@ export async function sweep(jobDir: string): Promise<number> {
 }
 
 /** The file on this host in which a run keeps how its job ended. */
-export function lastWordsPath(name: string): string {
-  return join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `lockstep_${name.slice(JOB_PREFIX.length)}_last_words`);
+export function jobWordsPath(name: string): string {
+  return lastWordsPath(`lockstep_${name.slice(JOB_PREFIX.length)}_`);
 }
 
 /** What a job's folder is told apart by: its name is the job's, and its file says whose it is. */

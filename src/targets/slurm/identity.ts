@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { UNKNOWN, checkpointIdentity, configsIdentity, modelCodeIdentity } from '#core/identity/index.ts';
-import { envNames } from '../docker/units.ts';
-import { serverVersion } from '../server-version.ts';
+import { envNames, serverVersion } from '../tritonserver/index.ts';
 import { identify as identifyProcess, type TritonLayout } from '../process/index.ts';
 import type { NodeFacts } from './job-folder.ts';
 import { slurm } from './slurm-command.ts';

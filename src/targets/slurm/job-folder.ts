@@ -1,7 +1,8 @@
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import type { LogRing } from '../process/log-ring.ts';
+import type { LogRing } from '../host/index.ts';
+import { modelOfInstance } from '../tritonserver/index.ts';
 import type { RankEnd } from './ending.ts';
 import { FILES } from './job-script.ts';
 
@@ -71,12 +72,11 @@ export class JobFolder {
   stubModels(): ReadonlySet<string> | undefined {
     const text = this.#text('stubs');
     if (text === undefined) return undefined;
-    // Instances are `<model>_<group>_<number>`.
     return new Set(
       text
         .split('\n')
         .filter((line) => line !== '')
-        .map((line) => line.replace(/_\d+_\d+$/, '')),
+        .map(modelOfInstance),
     );
   }
 

@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { LockstepError } from '#core/errors/index.ts';
 import { readModelConfig } from '#wire/protocol/pbtxt.ts';
-import { type Mount, REPOSITORY_TARGET, modelFolders, planMounts } from '../docker/mounts.ts';
+import { type Mount, REPOSITORY_TARGET, modelFolders, planMounts } from '../tritonserver/index.ts';
 import type { TritonLayout } from '../process/index.ts';
 import { readEngineFolder } from '../repository/index.ts';
 import type { SlurmSettings } from './settings.ts';

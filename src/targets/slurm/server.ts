@@ -1,20 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { nowNs } from '#core/clock/index.ts';
 import { sleep, withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
-import { findLoadFailure } from '../docker/load-failure.ts';
-import { thisOwner } from '../docker/owner.ts';
-import { loadFailed, repositoryIndex, waitUntilAnswers } from '../docker/ready.ts';
-import { parseEnv } from '../docker/units.ts';
-import { tcpOpen, waitForAll } from '../external/index.ts';
-import { lastWordsFile } from '../last-words.ts';
+import {
+  findLoadFailure,
+  findPortTaken,
+  loadFailed,
+  modelsWithoutStub,
+  parseEnv,
+  repositoryIndex,
+  waitUntilAnswers,
+} from '../tritonserver/index.ts';
+import { lastWordsFile, thisOwner } from '../host/index.ts';
+import { tcpOpen, waitForAll } from '../wait.ts';
 import type { TritonLayout } from '../process/index.ts';
 import type { Endpoints, Health, ProcessRef, Target } from '../types.ts';
 import { registerForCleanup } from '../watchdog/index.ts';
-import { cancelJob, lastWordsPath, sweep } from './cancel.ts';
+import { cancelJob, jobWordsPath, sweep } from './cancel.ts';
 import { identify } from './identity.ts';
 import { JobFolder, type NodeFacts } from './job-folder.ts';
 import { FILES, type JobNames, jobScript, sbatchArguments } from './job-script.ts';
@@ -123,7 +127,7 @@ export class SlurmServer implements Target {
     this.id = plan.id;
     this.run = plan.run;
     this.#folder = new JobFolder(plan.names.folder);
-    this.#words = lastWordsFile(lastWordsPath(plan.names.name), () => ({ ended: this.#ended(), log: this.#watch.log.tail() }));
+    this.#words = lastWordsFile(jobWordsPath(plan.names.name), () => ({ ended: this.#ended(), log: this.#watch.log.tail() }));
     this.#watch = new JobWatch(plan.id, this.#folder, () => this.#words.changed());
   }
 
@@ -321,7 +325,7 @@ export class SlurmServer implements Target {
     if (ending === undefined) return;
     const failure = findLoadFailure(log.lines());
     if (failure !== undefined) throw loadFailed(failure.model, failure.reason, log.tail());
-    const port = log.lines().find((line) => /already in use|failed to (?:start|create).*socket/i.test(line));
+    const port = findPortTaken(log.lines());
     if (port !== undefined) {
       throw new LockstepError('port-taken', `another program of ${this.#called()} took a port first: ${port}`, {
         hint: 'Start it again: ports are drawn anew.',
@@ -351,8 +355,8 @@ export class SlurmServer implements Target {
     const lost = async () => {
       const stubs = this.#folder.stubModels();
       if (stubs === undefined || this.#stopping !== undefined) return [];
-      const ready = await repositoryIndex(this.endpoints.http, HEALTH_WITHIN_MS).catch(() => []);
-      return ready.filter(({ name, state }) => state === 'READY' && this.#isPython(name) && !stubs.has(name)).map(({ name }) => name);
+      const index = await repositoryIndex(this.endpoints.http, HEALTH_WITHIN_MS).catch(() => []);
+      return modelsWithoutStub(this.#plan.options.settings.repository, index, stubs);
     };
     const first = await lost();
     if (first.length === 0) return;
@@ -362,11 +366,6 @@ export class SlurmServer implements Target {
     if (second.length === 0) return;
     this.#lost = `lost the Python process of ${second.join(', ')}, while the server still calls the model READY`;
     this.#words.changed();
-  }
-
-  #isPython(model: string): boolean {
-    const path = join(this.#plan.options.settings.repository, model, 'config.pbtxt');
-    return existsSync(path) && /^backend:\s*"python"/m.test(readFileSync(path, 'utf8'));
   }
 }
 

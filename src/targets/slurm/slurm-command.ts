@@ -1,5 +1,5 @@
 import { LockstepError } from '#core/errors/index.ts';
-import { runCommand } from '../process/index.ts';
+import { runCommand } from '../host/index.ts';
 import { slurmError } from './slurm-error.ts';
 
 type Program = 'sbatch' | 'scancel' | 'scontrol' | 'sinfo' | 'squeue' | 'sacct';

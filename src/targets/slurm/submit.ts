@@ -5,7 +5,7 @@ import { shownArguments } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { makeFolders, writeFileAtomic } from '#core/files/index.ts';
 import { SWITCHES } from '#core/identity/index.ts';
-import { thisOwner } from '../docker/owner.ts';
+import { thisOwner } from '../host/index.ts';
 import type { TritonLayout } from '../process/index.ts';
 import { JOB_PREFIX, cancelRun, ownerComment, ownerFile } from './cancel.ts';
 import { FILES, type JobNames, jobScript, sbatchArguments } from './job-script.ts';

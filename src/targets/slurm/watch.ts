@@ -1,7 +1,7 @@
 import { sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { nowNs } from '#core/clock/index.ts';
-import { LogRing } from '../process/log-ring.ts';
+import { LogRing } from '../host/index.ts';
 import { type Ending, describeEnd } from './ending.ts';
 import type { JobFolder } from './job-folder.ts';
 import { type Job, isLive, readJob } from './job.ts';

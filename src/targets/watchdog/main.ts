@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { nowNs } from '#core/clock/index.ts';
-import type { ProcessRow } from '../process/process-table.ts';
-import { findDescendants, findLiving, isLiving, killRow } from '../process/process-table.ts';
+import { type ProcessRow, findDescendants, findLiving, isLiving, killRow } from '../host/index.ts';
 import type { Cleanup, WatchdogMessage } from './messages.ts';
 import { removeContainers } from './remove-containers.ts';
 

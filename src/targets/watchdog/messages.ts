@@ -1,5 +1,5 @@
 /** Lines from the runner to its watchdog. */
-import type { ProcessRow } from '../process/process-table.ts';
+import type { ProcessRow } from '../host/index.ts';
 
 /** What has to go when the runner is gone. */
 export interface Cleanup {

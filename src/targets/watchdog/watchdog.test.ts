@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findLiving } from '../process/process-table.ts';
+import { findLiving } from '../host/index.ts';
 import { registerForCleanup } from './index.ts';
 
 /** A runner in a process of its own: registers what it is told, says when it is done, and waits to be killed. */

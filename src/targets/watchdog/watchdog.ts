@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { basename, isAbsolute, join } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
-import { findDescendants, readProcess } from '../process/process-table.ts';
+import { findDescendants, readProcess } from '../host/index.ts';
 import type { Cleanup, WatchdogMessage } from './messages.ts';
 
 export type { Cleanup };

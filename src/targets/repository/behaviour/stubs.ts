@@ -1,6 +1,6 @@
 /** The Python processes behind a server of this host. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { findDescendants } from '../../process/process-table.ts';
+import { modelOfStub, stubsBelow } from '../../tritonserver/index.ts';
 
 /**
  * How many Python stubs each model has, or undefined where the server is not of this host, or cannot be seen into.
@@ -12,11 +12,9 @@ export function stubsBehind(address: string): ReadonlyMap<string, number> | unde
   const pid = match === null ? undefined : listenerOf(Number(match[2]));
   if (pid === undefined) return undefined;
   const counts = new Map<string, number>();
-  for (const { argv } of findDescendants(pid)) {
-    if (!(argv[0] ?? '').includes('triton_python_backend_stub')) continue;
-    // Instances are called `<model>_<group>_<number>`, and the name is one of the arguments.
-    const model = argv.findLast((argument) => /_\d+_\d+$/.test(argument))?.replace(/_\d+_\d+$/, '');
-    if (model !== undefined) counts.set(model, (counts.get(model) ?? 0) + 1);
+  for (const stub of stubsBelow(pid)) {
+    const model = modelOfStub(stub);
+    if (model !== '') counts.set(model, (counts.get(model) ?? 0) + 1);
   }
   return counts;
 }

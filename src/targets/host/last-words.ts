@@ -1,10 +1,12 @@
 /** A small file in which whoever started a process keeps its last log lines and, once it ended, how. */
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { sleep } from '#core/deadline/index.ts';
 import { nowNs } from '#core/clock/index.ts';
 import { writeFileAtomic } from '#core/files/index.ts';
-import type { LogRing } from './process/log-ring.ts';
+import type { LogRing } from './log-ring.ts';
 
 export interface LastWords {
   /** Undefined while it runs. */
@@ -22,6 +24,11 @@ export interface Writer {
 const SETTLE_MS = 50;
 /** Between a death and its note lie an exit event, of a container the engine's, and the settling above. */
 const WAIT_MS = 2_000;
+
+/** Among the shared memory of the server whose names there begin so, and so removed with it by whoever cleans up. */
+export function lastWordsPath(prefix: string): string {
+  return join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `${prefix}last_words`);
+}
 
 /** The file, written soon after each call of `changed`: output comes in bursts. */
 export function lastWordsFile(path: string, words: () => LastWords): Writer & { changed(): void } {

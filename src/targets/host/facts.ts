@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { UNKNOWN } from '#core/identity/index.ts';
-import { type CommandOptions, runCommand } from './process/run-command.ts';
+import { type CommandOptions, runCommand } from './run-command.ts';
 
 const WITHIN_MS = 20_000;
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync, readlinkSync, realpathSync } fro
 import { isAbsolute, join, posix } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
 import { readModelConfig } from '#wire/protocol/pbtxt.ts';
+import { modelFolders } from './model-folders.ts';
 
 /** A folder of this host inside the container, read-only. */
 export interface Mount {
@@ -106,12 +107,4 @@ function namedPaths(repository: string): NamedPath[] {
     }
     return found;
   });
-}
-
-/** Folders that a server looks at as models: each with a configuration. */
-export function modelFolders(repository: string): string[] {
-  if (!existsSync(repository)) return [];
-  return readdirSync(repository)
-    .filter((name) => existsSync(join(repository, name, 'config.pbtxt')))
-    .toSorted();
 }

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { hostFacts } from './host-facts.ts';
+import { hostFacts } from './facts.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lockstep host '));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,12 +1,8 @@
 import { pollUntil, withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
-import { askHttp } from '../process/ask-http.ts';
-
-export interface ModelState {
-  readonly name: string;
-  readonly state?: string;
-  readonly reason?: string;
-}
+import { askHttp } from './ask-http.ts';
+import { loadFailed } from './load-failure.ts';
+import { type ModelState, repositoryIndex } from './repository-index.ts';
 
 interface ModelConfig {
   readonly name: string;
@@ -17,16 +13,6 @@ interface ModelConfig {
 const ASK_WITHIN_MS = 10_000;
 /** The first answer of an engine may compile and allocate. */
 const CANARY_WITHIN_MS = 120_000;
-
-/** Models of the repository with their states, as the server tells them. Errors: `unexpected-reply`, `deadline`. */
-export async function repositoryIndex(http: string, ms = ASK_WITHIN_MS): Promise<readonly ModelState[]> {
-  const url = `http://${http}/v2/repository/index`;
-  const answer = await withDeadline({ ms, what: 'the list of models' }, (signal) => askHttp(url, 'POST', signal));
-  if (answer.status === 200) return JSON.parse(answer.body) as readonly ModelState[];
-  throw new LockstepError('unexpected-reply', `the list of models was answered with status ${answer.status}`, {
-    hint: 'The server log says why; `lockstep doctor` checks what it was built from.',
-  });
-}
 
 /**
  * Waits for the server, then for each model, then for one answer: a server is ready before its models where strict readiness is off,
@@ -79,17 +65,6 @@ function refuseFailed(models: readonly ModelState[]): void {
     ({ state, reason }) => state === 'UNAVAILABLE' && reason !== undefined && reason !== '' && reason !== 'unloaded',
   );
   if (failed !== undefined) throw loadFailed(failed.name, failed.reason!);
-}
-
-/** The error of a model that did not load, with Triton's reason; one of memory says what to lower. */
-export function loadFailed(model: string, reason: string, log?: string): LockstepError {
-  const memory = /out of memory|failed to allocate|bad_alloc|insufficient.*memory/i.test(reason);
-  return new LockstepError('model-load-failed', `the model ${model} did not load: ${reason}`, {
-    context: { log },
-    hint: memory
-      ? 'Free the GPU (nvidia-smi shows who has it), or lower kv_cache_free_gpu_mem_fraction or max_tokens_in_paged_kv_cache in config.pbtxt.'
-      : `The reason is Triton's own; correct ${model}/config.pbtxt or what it names, and start again.`,
-  });
 }
 
 /** One short answer from the model that takes text, or a look at the configuration where none does. */

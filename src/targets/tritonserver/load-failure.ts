@@ -1,3 +1,5 @@
+import { LockstepError } from '#core/errors/index.ts';
+
 /** Why a model did not load, in Triton's own words. */
 export interface LoadFailure {
   readonly model: string;
@@ -28,4 +30,15 @@ export function findLoadFailure(lines: readonly string[]): LoadFailure | undefin
     return { model, reason: place === undefined ? text : `${text}: ${place}` };
   }
   return undefined;
+}
+
+/** The error of a model that did not load, with Triton's reason; one of memory says what to lower. */
+export function loadFailed(model: string, reason: string, log?: string): LockstepError {
+  const memory = /out of memory|failed to allocate|bad_alloc|insufficient.*memory/i.test(reason);
+  return new LockstepError('model-load-failed', `the model ${model} did not load: ${reason}`, {
+    context: { log },
+    hint: memory
+      ? 'Free the GPU (nvidia-smi shows who has it), or lower kv_cache_free_gpu_mem_fraction or max_tokens_in_paged_kv_cache in config.pbtxt.'
+      : `The reason is Triton's own; correct ${model}/config.pbtxt or what it names, and start again.`,
+  });
 }

@@ -1,6 +1,6 @@
 import { withDeadline } from '#core/deadline/index.ts';
 import { UNKNOWN } from '#core/identity/index.ts';
-import { askHttp } from './process/ask-http.ts';
+import { askHttp } from './ask-http.ts';
 
 /** What a server of this run says of itself at GET /v2; "unknown" where it does not. @param http host:port */
 export async function serverVersion(http: string): Promise<string> {
