@@ -24,7 +24,7 @@ export async function audit({ flags, env, cwd, signal, terminal }: CommandContex
   const [folder, ...rest] = flags.positionals;
   if (rest[0] !== undefined)
     throw new LockstepError('action-unknown', `audit looks at one repository; ${rest[0]} is another`, { hint: 'Call it once for each.' });
-  const settings = await resolveSettings({ command: 'audit', flags: flags.layer, env, cwd });
+  const settings = await resolveSettings({ command: 'audit', flags: flags.layer, env, cwd, signal });
   if (folder === '')
     throw new LockstepError('value-invalid', 'the repository to audit is an empty word', { hint: 'Name a folder, such as ./models.' });
   const repository = folder === undefined ? undefined : resolve(cwd, folder);

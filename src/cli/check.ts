@@ -27,7 +27,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export async function check(context: CommandContext): Promise<number> {
   const { flags, env, cwd, signal } = context;
-  const settings = await resolveSettings({ command: 'check', flags: flags.layer, env, cwd });
+  const settings = await resolveSettings({ command: 'check', flags: flags.layer, env, cwd, signal });
   const config = toRunConfig(settings, cwd);
   if (settings.dryRun) {
     if (config.target === 'slurm') {

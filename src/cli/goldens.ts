@@ -11,7 +11,7 @@ export async function goldens(context: CommandContext): Promise<number> {
   const { flags, env, cwd, signal, terminal } = context;
   const [word, ...filters] = flags.positionals;
   const action = actionOf(word);
-  const settings = await resolveSettings({ command: 'goldens', flags: flags.layer, env, cwd });
+  const settings = await resolveSettings({ command: 'goldens', flags: flags.layer, env, cwd, signal });
   const config = toRunConfig(settings, cwd);
   await refuseFaults(config.faults, config.profile, config.checkpoint ?? TINY_CHECKPOINT);
   const { code } = await runGoldens(action, {

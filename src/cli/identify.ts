@@ -14,7 +14,7 @@ import { EXIT } from './exit-codes.ts';
 
 export async function identify(context: CommandContext): Promise<number> {
   const { flags, env, cwd, signal, terminal } = context;
-  const settings = await resolveSettings({ command: 'identify', flags: flags.layer, env, cwd });
+  const settings = await resolveSettings({ command: 'identify', flags: flags.layer, env, cwd, signal });
   if (settings.diff) return difference(context);
   if (flags.positionals.length > 0) {
     throw new LockstepError('action-unknown', `identify takes no ${flags.positionals[0]}`, {

@@ -6,10 +6,10 @@ import { planRepository, writeRepository } from '#targets/repository/index.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 
-export async function repository({ flags, env, cwd, terminal }: CommandContext): Promise<number> {
+export async function repository({ flags, env, cwd, terminal, signal }: CommandContext): Promise<number> {
   const [word, ...rest] = flags.positionals;
   if (word !== 'create' || rest.length > 0) throw actionUnknown(word, rest);
-  const settings = await resolveSettings({ command: 'repository', flags: flags.layer, env, cwd });
+  const settings = await resolveSettings({ command: 'repository', flags: flags.layer, env, cwd, signal });
   const output = required(settings, 'output', cwd);
   const planned = planRepository({
     form: settings.form,

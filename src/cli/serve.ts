@@ -14,7 +14,7 @@ import { formatFaults, listFaults, refuseFaults } from './faults.ts';
 const LOOK_EVERY_MS = 500;
 
 export async function serve({ flags, env, cwd, signal, terminal }: CommandContext): Promise<number> {
-  const settings = await resolveSettings({ command: 'serve', flags: flags.layer, env, cwd });
+  const settings = await resolveSettings({ command: 'serve', flags: flags.layer, env, cwd, signal });
   if (settings.listFaults) {
     terminal.out(formatFaults(await listFaults()));
     return EXIT.held;

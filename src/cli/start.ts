@@ -10,7 +10,7 @@ import { EXIT } from './exit-codes.ts';
 const LOOK_EVERY_MS = 500;
 
 export async function start({ flags, env, cwd, signal, terminal }: CommandContext): Promise<number> {
-  const settings = await resolveSettings({ command: 'start', flags: flags.layer, env, cwd });
+  const settings = await resolveSettings({ command: 'start', flags: flags.layer, env, cwd, signal });
   const docker = toDockerConfig(settings, cwd);
   const checkpoint = resolve(cwd, settings.checkpoint ?? TINY_CHECKPOINT);
   const tokenizer = docker.tokenizer ?? checkpoint;

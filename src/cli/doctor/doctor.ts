@@ -64,7 +64,7 @@ export async function doctor({ flags, env, cwd, signal, terminal }: CommandConte
   };
   let settings: Settings;
   try {
-    settings = await resolveSettings({ command: 'doctor', flags: flags.layer, env, cwd });
+    settings = await resolveSettings({ command: 'doctor', flags: flags.layer, env, cwd, signal });
   } catch (thrown) {
     const error = LockstepError.from(thrown);
     show(fail('configuration', error.message, error.hint ?? 'Correct it.'));

@@ -36,7 +36,7 @@ export async function init(context: CommandContext): Promise<number> {
       hint: 'Edit it, or move it away and run this again.',
     });
   }
-  const settings = await resolveSettings({ command: 'init', flags: flags.layer, env, cwd });
+  const settings = await resolveSettings({ command: 'init', flags: flags.layer, env, cwd, signal: context.signal });
   const lines = await linesOf(settings, context);
   const folder = lines.find(([name]) => name === 'tokenizer')?.[1] as string;
   const tokenizer = loadTokenizer(resolve(cwd, folder));

@@ -93,3 +93,51 @@ test('any address is one, or refused with what an address looks like', async () 
     { numRuns: 200 },
   );
 });
+
+const anything = fc.oneof(
+  { depthIdentifier: 'config' },
+  fc.anything({
+    withBigInt: true,
+    withDate: true,
+    withMap: true,
+    withSet: true,
+    withNullPrototype: true,
+    withSparseArray: true,
+    withTypedArray: true,
+    maxDepth: 2,
+  }),
+  value,
+  fc.string({ minLength: 300, maxLength: 400 }),
+  fc.constantFrom(...[NaN, -0, Infinity, 2 ** 53, 1.5].map((n) => n as unknown), cyclic()),
+);
+
+function cyclic(): unknown {
+  const one: unknown[] = [];
+  one.push(one);
+  return one;
+}
+
+test('whatever a config file says of a field is a setting, or refused with field, file and what is expected', async () => {
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...COMMAND_NAMES), fc.constantFrom(...FIELD_NAMES), anything, async (command, field, said) => {
+      const layer = new Map([[field, { value: said, source: 'file' as const, name: `${field} in lockstep.config.ts` }]]);
+      const seen = await resolveSettings({ command, flags: layer, env: {}, cwd }).then(
+        (settings) => (command === 'check' ? outcome(async () => toRunConfig(settings, cwd)) : 'accepted'),
+        (thrown: unknown) => {
+          if (!(thrown instanceof LockstepError)) return `a defect: ${String(thrown)}`;
+          refused++;
+          return thrown.message.length > 1000 ? 'a message without end' : `${thrown.code} ${thrown.message}`;
+        },
+      );
+      expect(seen).toMatch(
+        new RegExp(
+          `^(${KNOWN.source.slice(1, -1)}|value-invalid .*\\b${field} in lockstep.config.ts must be .+; got .*|flags-contradict .+)$`,
+          's',
+        ),
+      );
+    }),
+    { numRuns: 500 },
+  );
+  expect(refused).toBeGreaterThan(100);
+});

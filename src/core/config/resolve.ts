@@ -1,4 +1,5 @@
 /** Flags over environment over config file over default, validated once. */
+import { inspect } from 'node:util';
 import { LockstepError } from '#core/errors/index.ts';
 import { withoutCredentials } from './addresses.ts';
 import { readConfigFile } from './config-file.ts';
@@ -18,12 +19,17 @@ export interface ResolveOptions {
   readonly env: Environment;
   /** Where the config file is looked for. */
   readonly cwd: string;
+  readonly signal?: AbortSignal;
 }
 
 /** Errors: `value-invalid`, `flags-contradict`, and those of config-file.ts. */
 export async function resolveSettings(options: ResolveOptions): Promise<Settings> {
   const names = fieldsOf(options.command);
-  const given = mergeLayers(await readConfigFile(options.cwd), readEnvironment(options.env, names), options.flags ?? new Map());
+  const given = mergeLayers(
+    await readConfigFile(options.cwd, { signal: options.signal }),
+    readEnvironment(options.env, names),
+    options.flags ?? new Map(),
+  );
   const settings = Object.fromEntries(
     FIELD_NAMES.map((name) => [name, validate(FIELDS[name], names.includes(name) ? given.get(name) : undefined)]),
   ) as unknown as Settings;
@@ -52,11 +58,18 @@ function validate(one: Field, given: Given | undefined): unknown {
 
 function got({ secret }: Field, value: unknown): string {
   if (secret === 'all') return 'something else, not shown';
-  return show(secret === 'in addresses' && typeof value === 'string' ? withoutCredentials(value) : value);
+  return secret === 'in addresses' ? withoutCredentials(show(value)) : show(value);
 }
 
+/** Of a value that is longer than this nobody reads the rest. */
+const SHOWN = 200;
+
+/** What a config file gives may be anything: deep, round, endless. */
 function show(value: unknown): string {
-  return typeof value === 'string' ? `“${value}”` : (JSON.stringify(value) ?? String(value));
+  const text =
+    typeof value === 'string' ? value : inspect(value, { depth: 1, breakLength: Infinity, maxArrayLength: 5, maxStringLength: SHOWN });
+  const cut = text.length > SHOWN ? `${text.slice(0, SHOWN).toWellFormed()}…` : text;
+  return typeof value === 'string' ? `“${cut}”` : cut;
 }
 
 function defaultHint(one: Field): string {
