@@ -16,6 +16,7 @@ export default defineConfig({
     // Two cores are the machine this must be quick on; vitest would take one of them.
     maxWorkers: 2,
     reporters: ['./src/report/lockstep-reporter.ts'],
+    globalSetup: ['./src/report/temporary-folder.ts'],
     projects: [
       {
         test: {
