@@ -1,7 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { claimKey, claimPattern } from './claim-name.ts';
 import { JSON_REPORT_SCHEMA } from './json-schema.ts';
 import { renderGithub } from './github.ts';
@@ -146,4 +148,22 @@ describe('filters', () => {
     expect(report.claims.map(({ claim }) => claim.id)).toEqual(['streamed-characters']);
     expect(report.outcome).toBe('held');
   }, 60_000);
+});
+
+describe('the end line of .ci/run', () => {
+  const count = (...texts: readonly string[]) => {
+    const files = texts.map((text, at) => join(folder, `run-${at}`));
+    for (const [at, file] of files.entries()) writeFileSync(file, texts[at]!);
+    const { stdout, status } = spawnSync('bash', ['-c', 'source .ci/stage.sh; stage runs cat "$@"; finish', 'bash', ...files], {
+      cwd: PACKAGE_ROOT,
+      encoding: 'utf8',
+    });
+    return { line: stdout.trimEnd().split('\n').at(-1), status };
+  };
+
+  test('adds up every run of a stage, and fails for the first as for the last', () => {
+    const good = '\u001b[1munit tests: 4 passed · 1 s\u001b[22m\n';
+    expect(count(good, good)).toEqual({ line: '8 passed, 0 failed, 0 skipped', status: 0 });
+    expect(count(run.text, good)).toEqual({ line: '7 passed, 6 failed, 1 skipped', status: 1 });
+  });
 });

@@ -55,7 +55,7 @@ async function main(): Promise<void> {
   }
   out(['', ...rows, ''].join('\n'));
   out(
-    `claims: ${sum.held} held, ${sum.failed} failed, ${sum.notServed} not served · known gaps met: ${sum.gapsMet} · ${asked.length} releases, seed ${seed}, ${Math.round((nowNs() - begunNs) / 1e9)} s`,
+    `${asked.length} releases: ${sum.held} held, ${sum.failed} failed, ${sum.notServed} not served · known gaps met: ${sum.gapsMet} · seed ${seed}, ${Math.round((nowNs() - begunNs) / 1e9)} s`,
   );
 }
 
