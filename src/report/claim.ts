@@ -8,7 +8,7 @@ import { claimName } from './claim-name.ts';
 import type { ProvidedRun } from './provided.ts';
 import { renderFailure } from './terminal/failure.ts';
 import { PLAIN } from './terminal/style.ts';
-import type { ClaimResult, Failure, GapCount } from '#checks/lab/result.ts';
+import type { ClaimResult, ComparedCase, Failure, GapCount } from '#checks/lab/result.ts';
 
 export interface ClaimSpec {
   /** Kebab-case, unique within the suite. */
@@ -35,6 +35,7 @@ export interface ClaimOutcome {
   readonly verdict?: Verdict | undefined;
   readonly gaps?: readonly GapCount[];
   readonly gapsGone?: readonly string[];
+  readonly cases?: readonly ComparedCase[] | undefined;
   /** Why the target cannot carry the claim (no OpenAI front end, no such model), as a phrase; nothing is judged then. */
   readonly notServed?: string | undefined;
 }
@@ -108,6 +109,7 @@ function toResult(spec: ClaimSpec, outcome: ClaimOutcome, durationMs: number): C
     failures,
     gaps: outcome.gaps ?? [],
     gapsGone: outcome.gapsGone ?? [],
+    ...(outcome.cases === undefined ? {} : { cases: outcome.cases }),
     durationMs,
   };
 }

@@ -159,6 +159,7 @@ export function toClaimOutcome(o: Outcome): ClaimOutcome {
     verdict: o.verdict,
     gaps: o.gaps ?? [],
     gapsGone: o.gapsGone ?? [],
+    cases: o.cases,
     notServed: o.notServed,
   };
 }

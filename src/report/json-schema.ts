@@ -14,6 +14,42 @@ const side = z.object({
   margin: z.number().optional().describe('Top-1 minus top-2 log-probability at that place, where it was served.'),
 });
 
+const answer = z.object({
+  name: z.string(),
+  of: z.enum(['tokens', 'events']).describe('What a piece is: a token, or what one event brought where ids cannot be observed.'),
+  first: z.number().int().describe('Index of the first piece shown, in the whole answer.'),
+  total: z.number().int().describe('Pieces of the whole answer.'),
+  at: z.number().int().describe('Index into `pieces` where the answers part.'),
+  pieces: z.array(
+    z.object({
+      text: z.string(),
+      id: z.number().int().optional(),
+      bytes: z.string().optional().describe('In hexadecimal, of a token that is a part of a character; its text is empty then.'),
+      margin: z.number().optional().describe('Top-1 minus top-2 log-probability of the step that gave it.'),
+    }),
+  ),
+});
+
+const exchange = z.object({
+  name: z.string(),
+  events: z.array(
+    z.object({
+      atMs: z.number().describe('Arrival since the request was sent.'),
+      flags: z
+        .array(z.string())
+        .describe('Of `data`, `final`, `error`, `finish`, `done`, `usage`, `role`; `cancel`: after it the client asked for a stop.'),
+      ids: z.array(z.number().int()).optional().describe('The first 12 that it brought.'),
+      text: z.string().optional(),
+    }),
+  ),
+  gapBefore: z.number().int().optional().describe('Index into `events` before which some are left out.'),
+  total: z.number().int().describe('Events of the whole exchange.'),
+  ending: z.string().describe('`complete`, `cancelled`, `broken` or `deadline`.'),
+  endedMs: z.number(),
+  finishReasons: z.array(z.string()),
+  errors: z.array(z.object({ code: z.string(), message: z.string() })),
+});
+
 const failure = z.object({
   law: z.string().describe('Id of the broken law; empty when the claim itself could not be judged.'),
   code: z.string().describe('Which way it was broken; stable.'),
@@ -24,6 +60,12 @@ const failure = z.object({
     .optional()
     .describe('The case that failed.'),
   sides: z.array(side).optional().describe('Both answers around the first difference.'),
+  answers: z.array(answer).optional().describe('Both answers piece by piece, from 40 before the place where they part to 40 behind it.'),
+  exchanges: z.array(exchange).optional().describe('How the answer came, event by event, and the one that it should equal.'),
+  prompts: z
+    .array(z.object({ name: z.string(), ids: z.array(z.number().int()), tokens: z.array(z.string()), total: z.number().int() }))
+    .optional()
+    .describe('The prompt as the tokenizer makes ids of it, and as the engine got it where that is known to differ.'),
   replay: z.string().optional().describe('A command that repeats exactly this case.'),
 });
 
@@ -46,6 +88,19 @@ const claim = z.object({
   failures: z.array(failure),
   gaps: z.array(z.object({ id: z.string(), law: z.string(), thread: z.string(), met: z.number().int() })),
   gapsGone: z.array(z.string()),
+  cases: z
+    .array(
+      z.object({
+        request: z.string(),
+        route: z.string(),
+        mode: z.string(),
+        verdict,
+        atOnce: z.number().int().describe('Requests in flight while this one was, itself included.'),
+        tokens: z.number().int().optional().describe('Route raw: tokens up to the first divergence, or all of them.'),
+      }),
+    )
+    .optional()
+    .describe('Of claims that compare answers: each of them.'),
   durationMs: z.number(),
 });
 

@@ -6,6 +6,7 @@ import { failureOf } from '#checks/lab/judged.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { replayOf, viewOf } from '#checks/lab/replay.ts';
+import { viewsOf } from '#checks/lab/views.ts';
 import { settled } from '#checks/lab/settled.ts';
 import { type Answer, ENGINE_RAN_ON, GAPS, type Gap, type Violation, gapFor, law } from '#checks/laws/index.ts';
 import type { Cancel } from '#checks/routes/index.ts';
@@ -211,15 +212,17 @@ async function once(lab: Lab, s: Scenario, i: number, shown: boolean): Promise<S
   const [wasQueued, { transcript, atLeave }, besideDone, filled] = await settled([queued, cancelled, settled(beside), settled(fillers)]);
   const after = await untilIdle(lab, 30_000);
 
+  const cancelAfter = 'afterEvents' in cancel ? cancel.afterEvents : undefined;
   const fail = (id: string, code: string, text: string): Failure => ({
     law: id,
     code,
     text,
     case: viewOf(c),
+    ...viewsOf(lab, transcript, { truth, cancelAfter }),
     replay: replayOf(lab, s.id, c.request),
   });
   const byClient = seenByClient(lab, s, cancel, transcript, truth);
-  const failures: Failure[] = byClient.map((v) => failureOf(lab, s.id, transcript, v, truth));
+  const failures: Failure[] = byClient.map((v) => failureOf(lab, s.id, transcript, v, truth, { cancelAfter }));
   const asked = truth.ids.length;
   const received = s.route === 'raw' ? transcript.ids.length : transcript.events;
   const whole = transcript.ending === 'complete' && cancel.how !== 'stop-tensor';

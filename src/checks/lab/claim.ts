@@ -1,5 +1,5 @@
 import type { RouteId } from '#core/request/index.ts';
-import type { ClaimResult, Failure, GapCount } from './result.ts';
+import type { ClaimResult, ComparedCase, Failure, GapCount } from './result.ts';
 import type { Verdict } from '#checks/compare/types.ts';
 import type { Lab } from './lab.ts';
 
@@ -16,6 +16,7 @@ export interface Outcome {
   readonly failures: readonly Failure[];
   readonly gaps?: readonly GapCount[];
   readonly gapsGone?: readonly string[];
+  readonly cases?: readonly ComparedCase[];
   /** Set when the target does not serve what the claim is about. */
   readonly notServed?: string;
 }

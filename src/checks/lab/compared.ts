@@ -1,6 +1,6 @@
 import { type Comparison, failsUnder, tally } from '#checks/compare/index.ts';
 import type { Answer } from '#checks/laws/index.ts';
-import type { Failure } from './result.ts';
+import type { ComparedCase, Failure } from './result.ts';
 import { formatBound, hazardBound } from '#core/stats/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Outcome } from './claim.ts';
@@ -9,6 +9,7 @@ import { summarised } from './judged.ts';
 import type { Lab } from './lab.ts';
 import { replayOf, viewOf } from './replay.ts';
 import { sidesOf } from './sides.ts';
+import { viewsOf } from './views.ts';
 
 export interface Compared {
   readonly transcript: Transcript;
@@ -33,13 +34,23 @@ export async function compared(
   let parted = 0;
   const failures: Failure[] = [];
   const comparisons: Comparison[] = [];
+  const rows: ComparedCase[] = [];
   for (const c of cases) {
     const comparison = await lab.judge(c.transcript, c.truth, c.foreign === undefined ? {} : { foreign: c.foreign });
     comparisons.push(comparison);
-    if (c.transcript.case.route === 'raw') {
-      const same = comparison.verdict === 'identical';
-      tokens += same ? c.truth.ids.length : (comparison.divergence?.token ?? 0);
-      if (!same) parted++;
+    const { case: asked } = c.transcript;
+    const seen = asked.route === 'raw' ? tokensUntilParted(c.truth, comparison) : undefined;
+    rows.push({
+      request: asked.request.id,
+      route: asked.route,
+      mode: asked.mode,
+      verdict: comparison.verdict,
+      atOnce: lab.atOnce(c.transcript),
+      ...(seen === undefined ? {} : { tokens: seen }),
+    });
+    if (seen !== undefined) {
+      tokens += seen;
+      if (comparison.verdict !== 'identical') parted++;
     }
     if (!failsUnder(lab.policy, comparison.verdict)) continue;
     const sides = sidesOf(lab, c.transcript, c.truth);
@@ -50,6 +61,7 @@ export async function compared(
       verdict: comparison.verdict,
       case: viewOf(c.transcript.case),
       ...(sides === undefined ? {} : { sides }),
+      ...viewsOf(lab, c.transcript, { truth: c.truth }),
       replay: replayOf(lab, claimId, c.transcript.case.request),
     });
   }
@@ -66,8 +78,14 @@ export async function compared(
     rate: true,
     failures: summarised(failures),
     verdict: total.worst,
+    cases: rows,
     notes: [...notes, ...perToken, ...(more.notes ?? [])],
   };
+}
+
+/** After the first divergence everything differs, so nothing more is seen of such an answer. */
+function tokensUntilParted(truth: Answer, { verdict, divergence }: Comparison): number {
+  return verdict === 'identical' ? truth.ids.length : (divergence?.token ?? 0);
 }
 
 /** A comparison can break another law than the one it was made for: ids are seen on raw only, and some differences have a name. */

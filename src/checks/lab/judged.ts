@@ -7,6 +7,7 @@ import type { Outcome } from './claim.ts';
 import type { Lab } from './lab.ts';
 import { replayOf, viewOf } from './replay.ts';
 import { sidesOf } from './sides.ts';
+import { type Beside, viewsOf } from './views.ts';
 
 export interface Judged {
   readonly transcript: Transcript;
@@ -60,7 +61,7 @@ export function judged(
   };
   const verdict = judge(byTranscript.keys(), laws, contextOf);
   const failures: Failure[] = verdict.violations.map(({ transcript, violation }) =>
-    failureOf(lab, claimId, transcript, violation, byTranscript.get(transcript)?.truth),
+    failureOf(lab, claimId, transcript, violation, byTranscript.get(transcript)?.truth, byTranscript.get(transcript)),
   );
   const notes: string[] = [];
   const serves = (route: RouteId, output: string) => lab.missingOutput(route, [output]) === undefined;
@@ -98,7 +99,14 @@ export function judged(
   };
 }
 
-export function failureOf(lab: Lab, claimId: string, t: Transcript, violation: Violation, truth?: Answer): Failure {
+export function failureOf(
+  lab: Lab,
+  claimId: string,
+  t: Transcript,
+  violation: Violation,
+  truth?: Answer,
+  { reference, cancelAfter }: Beside = {},
+): Failure {
   const sides = truth === undefined ? undefined : sidesOf(lab, t, truth);
   return {
     law: violation.law,
@@ -106,6 +114,7 @@ export function failureOf(lab: Lab, claimId: string, t: Transcript, violation: V
     text: violation.text,
     case: viewOf(t.case),
     ...(sides === undefined ? {} : { sides }),
+    ...viewsOf(lab, t, { truth, reference, cancelAfter }),
     replay: replayOf(lab, claimId, t.case.request),
   };
 }

@@ -97,6 +97,9 @@ export class Lab {
   readonly #truths = new Map<string, Promise<Answer>>();
   /** Routes whose last exchange never ended: a claim that waited as long for each of the next would not live to say so. */
   readonly #hung = new Set<RouteId>();
+  /** Of the cases that run now, the most that ran together with each. */
+  readonly #running = new Set<{ atOnce: number }>();
+  readonly #atOnce = new WeakMap<Transcript, number>();
   #marginsServed: Promise<boolean> | undefined;
   #withoutMargins = false;
   #noise: Promise<Noise> | undefined;
@@ -173,7 +176,7 @@ export class Lab {
     if (lacks !== undefined)
       throw new LockstepError('route-not-served', lacks, { hint: 'Give the target the model of this route, or leave the claim out.' });
     const deadlineMs = this.#hung.has(c.route) ? Math.min(AFTER_HANG_MS, this.parts.deadlineMs) : this.parts.deadlineMs;
-    const t = this.#withoutSecrets(await ROUTES[c.route].run(c, this.#context, { deadlineMs, signal, ...options }));
+    const t = await this.#counted(ROUTES[c.route].run(c, this.#context, { deadlineMs, signal, ...options }));
     if (t.ending === 'deadline') this.#hung.add(c.route);
     else if (t.ending === 'complete') this.#hung.delete(c.route);
     signal?.throwIfAborted();
@@ -186,6 +189,24 @@ export class Lab {
       });
     }
     return t;
+  }
+
+  /** How many cases were in flight while this one was, itself included: its company in the batch. */
+  atOnce(t: Transcript): number {
+    return this.#atOnce.get(t) ?? 1;
+  }
+
+  async #counted(running: Promise<Transcript>): Promise<Transcript> {
+    const own = { atOnce: 0 };
+    this.#running.add(own);
+    for (const one of this.#running) one.atOnce = Math.max(one.atOnce, this.#running.size);
+    try {
+      const t = this.#withoutSecrets(await running);
+      this.#atOnce.set(t, own.atOnce);
+      return t;
+    } finally {
+      this.#running.delete(own);
+    }
   }
 
   /** Servers may quote in an error what they were sent. */

@@ -24,6 +24,71 @@ export interface SideView {
   readonly margin?: number | undefined;
 }
 
+/** A piece of an answer: a token where its ids are known, what one event brought elsewhere. */
+export interface PieceView {
+  readonly text: string;
+  readonly id?: number;
+  /** In hexadecimal, of a token that is no text by itself: a part of a character. */
+  readonly bytes?: string;
+  /** Top-1 minus top-2 log-probability of the step that gave it. */
+  readonly margin?: number;
+}
+
+/** An answer piece by piece, from some way before the place where it parts to some way behind it. */
+export interface AnswerView {
+  readonly name: string;
+  readonly of: 'tokens' | 'events';
+  /** Index of the first piece shown, in the whole answer. */
+  readonly first: number;
+  /** Pieces of the whole answer. */
+  readonly total: number;
+  /** Index into `pieces` where the answers part; at their end where this one ends there. */
+  readonly at: number;
+  readonly pieces: readonly PieceView[];
+}
+
+export interface EventView {
+  readonly atMs: number;
+  /** Names of the bits of `FLAG` (src/core/transcript), and `cancel` for the one after which the client asked for a stop. */
+  readonly flags: readonly string[];
+  readonly ids?: readonly number[];
+  readonly text?: string;
+}
+
+/** How an answer came, event by event. */
+export interface ExchangeView {
+  readonly name: string;
+  /** The first and the last of them, when there are many. */
+  readonly events: readonly EventView[];
+  /** Index into `events` before which some are left out. */
+  readonly gapBefore?: number;
+  readonly total: number;
+  readonly ending: string;
+  readonly endedMs: number;
+  readonly finishReasons: readonly string[];
+  readonly errors: readonly { readonly code: string; readonly message: string }[];
+}
+
+/** A prompt as ids. */
+export interface PromptView {
+  readonly name: string;
+  readonly ids: readonly number[];
+  readonly tokens: readonly string[];
+  readonly total: number;
+}
+
+/** One answer that was compared with what it should be. */
+export interface ComparedCase {
+  readonly request: string;
+  readonly route: RouteId;
+  readonly mode: string;
+  readonly verdict: Verdict;
+  /** Requests that this lab had in flight while this one was, itself included. */
+  readonly atOnce: number;
+  /** Route raw only: tokens up to the first divergence, or all of them. */
+  readonly tokens?: number;
+}
+
 export interface Failure {
   readonly law: string;
   readonly code: string;
@@ -31,6 +96,10 @@ export interface Failure {
   readonly verdict?: Verdict;
   readonly case?: CaseView;
   readonly sides?: readonly SideView[];
+  readonly answers?: readonly AnswerView[];
+  readonly exchanges?: readonly ExchangeView[];
+  /** The prompt as the tokenizer makes ids of it, and as the route gave it to the engine where that is known to differ. */
+  readonly prompts?: readonly PromptView[];
   /** A command that repeats exactly this case. */
   readonly replay?: string;
 }
@@ -70,6 +139,8 @@ export interface ClaimResult {
   readonly gaps: readonly GapCount[];
   /** Gaps that the profile lists, that were exercised and did not show. */
   readonly gapsGone: readonly string[];
+  /** Of claims that compare answers: each of them. */
+  readonly cases?: readonly ComparedCase[];
   readonly durationMs: number;
 }
 

@@ -6,6 +6,8 @@ export interface TokenDecoder {
   /** The token's spelling; undefined for an id that stands for nothing, which decoding leaves out. */
   tokenOf(id: number): string | undefined;
   decode(tokens: readonly string[]): string;
+  /** What one token adds to the bytes of the text, wherever it stands. */
+  bytesOf(token: string): Uint8Array;
   /** Whether what follows this token may change how it is shown, whatever it looks like now. */
   isOpen(token: string): boolean;
 }
@@ -22,9 +24,16 @@ export function tokenDecoder(json: TokenizerJson): TokenDecoder {
   const parts = stepsOf(json.decoder);
   const steps = parts.map(stepOf);
   const hasBytes = parts.some((part) => part.type === 'ByteFallback');
+  const hasSymbols = parts.some((part) => part.type === 'ByteLevel');
+  const bytesOf = (token: string): Uint8Array => {
+    if (hasSymbols) return Uint8Array.from(bytesOfSymbols(token));
+    const byte = hasBytes ? byteOfToken(token) : undefined;
+    return byte === undefined ? Buffer.from(spacesOf(token, parts)) : Uint8Array.of(byte);
+  };
   return {
     tokenOf: (id) => tokens.get(id),
     decode: (list) => steps.reduce((current, step) => step(current), list).join(''),
+    bytesOf,
     isOpen: (token) => hasBytes && byteOfToken(token) !== undefined,
   };
 }
@@ -57,6 +66,14 @@ function bytesOfSymbols(token: string): number[] {
     bytes.push(byte);
   }
   return bytes;
+}
+
+/** What stands for a space in the vocabulary becomes one; what is dropped at the start of a text is not. */
+function spacesOf(token: string, parts: readonly Component[]): string {
+  return parts.reduce((text, part) => {
+    if (part.type === 'Metaspace') return text.replaceAll(String(part['replacement']), ' ');
+    return part.type === 'Replace' ? text.replaceAll(patternOf(part).String ?? '', () => String(part['content'])) : text;
+  }, token);
 }
 
 function byteFallback(tokens: readonly string[]): readonly string[] {

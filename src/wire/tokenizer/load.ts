@@ -87,6 +87,10 @@ function makeTokenizer(dir: string, hash: string, json: TokenizerJson, config: T
       return tidies ? tidied(text) : text;
     },
     tokenText: (id) => decoder.tokenOf(id),
+    tokenBytes: (id) => {
+      const token = decoder.tokenOf(id);
+      return token === undefined || special.has(token) ? undefined : decoder.bytesOf(token);
+    },
     applyChatTemplate: (messages: readonly ChatMessage[], { addGenerationPrompt, template: given, variables }) => {
       try {
         return (given === undefined ? chatTemplate() : new Template(given)).render({

@@ -16,6 +16,8 @@ export interface Tokenizer {
   decode(ids: ArrayLike<number>, options?: { readonly skipSpecialTokens?: boolean }): string;
   /** The token's own spelling in the vocabulary, for reports. Undefined for an id out of range. */
   tokenText(id: number): string | undefined;
+  /** The bytes of text that the token stands for, for reports; undefined for an id out of range and for special tokens. */
+  tokenBytes(id: number): Uint8Array | undefined;
   /**
    * Renders the chat template, or the one that is given. Errors: `chat-template-missing`, `chat-template-failed`.
    */
