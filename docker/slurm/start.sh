@@ -66,8 +66,9 @@ export LD_LIBRARY_PATH=$libraries SLURM_CONF=$state/slurm.conf
 (umask 077; head -c 1024 /dev/urandom >"$state/munge.key")
 "$root/usr/sbin/munged" --force --key-file="$state/munge.key" --socket="$state/munge.sock" --pid-file="$state/munged.pid" \
   --log-file="$state/munged.log" --seed-file="$state/munge.seed" 2>"$state/munged.start" || { cat "$state/munged.start" >&2; fail 'munged does not start'; }
-"$root/usr/sbin/slurmctld-wlm"
-"$root/usr/sbin/slurmd-wlm" -d "$root/usr/sbin/slurmstepd-wlm" -N "$node"
+# Both say why they end in their logs alone, which go with the state.
+"$root/usr/sbin/slurmctld-wlm" || { tail -n 20 "$state/slurmctld.log" >&2; fail 'slurmctld does not start'; }
+"$root/usr/sbin/slurmd-wlm" -d "$root/usr/sbin/slurmstepd-wlm" -N "$node" || { tail -n 20 "$state/slurmd.log" >&2; fail 'slurmd does not start'; }
 
 for _ in $(seq 300); do
   if [ "$("$state/bin/sinfo" -h -p main -o %T 2>/dev/null)" = idle ]; then
