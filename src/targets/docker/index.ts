@@ -4,5 +4,6 @@ export { engineFits } from './engine-fit.ts';
 export { kindOfReference } from './image.ts';
 export { type CpuImageOptions, cpuImage } from './cpu-image.ts';
 export { type OwnContainer, listServers, stopServer } from './servers.ts';
-export { type DockerServer, type DockerServerOptions, startDockerServer } from './server.ts';
+export type { DockerServer, DockerServerOptions } from './server.ts';
+export { startDockerServer } from './start.ts';
 export { type DockerSettings, dockerSettings } from './settings.ts';

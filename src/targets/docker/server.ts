@@ -1,38 +1,28 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ContainerInspectInfo } from 'dockerode';
-import { shownArguments } from '#core/config/index.ts';
 import { pollUntil, sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
-import { DETACHED, freePorts, lastWordsFile, readProcess, thisOwner } from '../host/index.ts';
-import type { Endpoints, Health, ProcessRef, Target } from '../types.ts';
-import { registerForCleanup } from '../watchdog/index.ts';
-import { type Engine, connectEngine } from './engine.ts';
-import { type EngineFolder, readEngineFolder, refuseOtherEngine } from './engine-folder.ts';
-import { engineError, engineGone } from './engine-error.ts';
-import { identify } from './identity.ts';
-import { type Image, findImage } from './image.ts';
-import { INNER, type Ports, USUAL_ULIMITS, containerOptions, publishedPorts, serverCommand } from './launch.ts';
+import { lastWordsFile, readProcess } from '../host/index.ts';
 import {
   type ModelState,
   type Mounts,
-  findLoadFailure,
-  findPortTaken,
-  loadFailed,
-  modelFolders,
   modelOfStub,
   modelsWithoutStub,
-  parseEnv,
-  planMounts,
   repositoryIndex,
   stubsBelow,
   waitUntilAnswers,
 } from '../tritonserver/index.ts';
-import { type ImageFacts, imageFacts } from './probe.ts';
-import { RUN_LABEL, containerWordsPath, sharedPrefix } from './labels.ts';
-import { removeContainer, sweep } from './remove.ts';
+import type { Endpoints, Health, ProcessRef, Target } from '../types.ts';
+import { earlyEnd } from './early-end.ts';
+import type { Engine } from './engine.ts';
+import type { EngineFolder } from './engine-folder.ts';
+import { identify } from './identity.ts';
+import type { Image } from './image.ts';
+import { containerWordsPath } from './labels.ts';
+import { INNER, type Ports, publishedPorts } from './launch.ts';
+import type { ImageFacts } from './probe.ts';
+import { removeContainer } from './remove.ts';
 import type { DockerSettings } from './settings.ts';
-import { parseUlimit } from './units.ts';
 import { ContainerWatch } from './watch.ts';
 
 /** Engines of many gigabytes take minutes to load; a server that dies is not waited for. */
@@ -57,56 +47,8 @@ export interface DockerServerOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Starts a tritonserver in a container and waits until server, models and one answer are there.
- *
- * Errors: of the engine (`docker-engine-missing`, `docker-engine-forbidden`, …: engine-error.ts), of the image (`image-…`), of what is
- * mounted (`mount-source-missing`, `engine-…`), `ports-not-published`, `model-load-failed`, `container-out-of-memory`,
- * `server-argument-refused`, `container-exited`, `target-not-ready`, `canary-refused`, `interrupted`. Whatever was started is removed before the error is thrown.
- */
-export async function startDockerServer(options: DockerServerOptions): Promise<DockerServer> {
-  const { settings, signal, notice } = options;
-  const mounts = planMounts(settings);
-  const engineFolder = settings.engineDir === undefined ? undefined : readEngineFolder(settings.engineDir);
-  const env = parseEnv(settings.env, options.env);
-  const engine = await connectEngine(options.env, signal);
-  const swept = await sweep(engine);
-  if (swept > 0) notice(`removed ${swept === 1 ? '1 container that a killed run' : `${swept} containers that killed runs`} left`);
-  const run = `${process.pid}-${randomBytes(6).toString('hex')}`;
-  // What could not be removed stays with the watchdog.
-  let left = false;
-  const registration = registerForCleanup({
-    containers: { socket: engine.socket, label: `${RUN_LABEL}=${run}` },
-    shmPrefixes: [sharedPrefix(run)],
-  });
-  try {
-    const image = await findImage(engine, settings.image, { allowFloatingTag: settings.allowFloatingTag, notice, signal });
-    const gpus = settings.gpus ?? ((await hasNvidiaRuntime(engine)) ? 'all' : 'none');
-    const owner = options.detach === true ? DETACHED : thisOwner();
-    const facts = await imageFacts(engine, image, { gpus, run, owner: thisOwner(), signal });
-    if (engineFolder !== undefined) refuseOtherEngine(settings.engineDir!, engineFolder, facts.tensorrtLlm);
-    const plan: Plan = {
-      options,
-      engine,
-      image,
-      mounts,
-      engineFolder,
-      facts,
-      gpus,
-      env,
-      run,
-      owner,
-      released: () => registration.release(),
-      left: () => void (left = true),
-    };
-    return await launch(plan);
-  } catch (thrown) {
-    if (!left) registration.release();
-    throw thrown;
-  }
-}
-
-interface Plan {
+/** What is known before a container is made. */
+export interface Plan {
   readonly options: DockerServerOptions;
   readonly engine: Engine;
   readonly image: Image;
@@ -121,85 +63,6 @@ interface Plan {
   readonly released: () => void;
   /** A container could not be removed. */
   readonly left: () => void;
-}
-
-/** Usual limits that an engine, by its socket, refused to this process before. */
-const refusedLimits = new Set<string>();
-
-/** An engine without CAP_SYS_RESOURCE may not lift limits: the usual ones, which nobody asked for by name, are then left out. */
-async function launch(plan: Plan): Promise<DockerServer> {
-  const nameOf = (text: string) => parseUlimit(text).Name;
-  const asked = plan.options.settings.ulimits;
-  const { socket } = plan.engine;
-  let usual = USUAL_ULIMITS.filter((text) => !asked.map(nameOf).includes(nameOf(text)) && !refusedLimits.has(`${socket} ${text}`));
-  for (;;) {
-    try {
-      return await startOnce(plan, [...usual, ...asked]);
-    } catch (thrown) {
-      const error = LockstepError.from(thrown);
-      const refused = usual.find((text) => error.code === 'ulimit-refused' && error.context['limit'] === nameOf(text));
-      if (refused === undefined) throw error;
-      plan.options.notice(
-        `the engine may not set ${refused} (it lacks CAP_SYS_RESOURCE), so the container starts without; only GPUs need it`,
-      );
-      refusedLimits.add(`${socket} ${refused}`);
-      usual = usual.filter((text) => text !== refused);
-    }
-  }
-}
-
-async function startOnce(plan: Plan, ulimits: readonly string[]): Promise<DockerServer> {
-  const { engine, options } = plan;
-  const onHost = options.settings.network === 'host';
-  const ports = onHost ? await hostPorts(options.ports) : (options.ports ?? { http: 0, grpc: 0, metrics: 0, openai: 0 });
-  const command = serverCommand({
-    listen: onHost ? ports : INNER,
-    onHostNetwork: onHost,
-    models: modelFolders(options.settings.repository),
-    tokenizer: plan.mounts.tokenizer,
-    frontend: options.settings.frontend,
-    serverArgs: options.settings.serverArgs,
-  });
-  const name = `lockstep-${randomBytes(3).toString('hex')}`;
-  const parts = { ...plan, name, command, settings: options.settings, memoryBytes: options.memoryBytes, ulimits, ports };
-  let server: DockerServer | undefined;
-  let id: string | undefined;
-  try {
-    options.signal?.throwIfAborted();
-    const container = await engine.docker.createContainer(containerOptions(parts));
-    id = container.id;
-    server = new DockerServer(plan, { id, name, ulimits, command });
-    await server.start(onHost ? ports : undefined);
-    return server;
-  } catch (thrown) {
-    const error = options.signal?.aborted === true ? interrupted(thrown) : engineError(thrown, engine.socket);
-    // Another attempt may follow, so the registration stays as it is.
-    if (server !== undefined) await server.discard().catch(plan.left);
-    else if (id !== undefined) await removeContainer(engine, id).catch(plan.left);
-    throw error;
-  }
-}
-
-function interrupted(thrown: unknown): LockstepError {
-  const error = LockstepError.from(thrown);
-  return error.code === 'interrupted'
-    ? error
-    : new LockstepError('interrupted', 'stopped while the container was starting', { cause: thrown });
-}
-
-async function hostPorts(wanted: Ports | undefined): Promise<Ports> {
-  const [http, grpc, metrics, openai] = await freePorts(4);
-  const free = { http: http!, grpc: grpc!, metrics: metrics!, openai: openai! };
-  if (wanted === undefined) return free;
-  const either = (key: keyof Ports) => (wanted[key] === 0 ? free[key] : wanted[key]);
-  return { http: either('http'), grpc: either('grpc'), metrics: either('metrics'), openai: either('openai') };
-}
-
-async function hasNvidiaRuntime(engine: Engine): Promise<boolean> {
-  const info = (await engine.docker.info().catch((thrown: unknown) => {
-    throw engineError(thrown, engine.socket);
-  })) as { readonly Runtimes?: Readonly<Record<string, unknown>> };
-  return info.Runtimes?.['nvidia'] !== undefined;
 }
 
 interface Container {
@@ -249,6 +112,7 @@ export class DockerServer implements Target {
   async start(onHost: Ports | undefined): Promise<void> {
     const { engine, options, image } = this.#plan;
     const container = engine.docker.getContainer(this.id);
+    const died = () => earlyEnd(this.#watch, { socket: engine.socket, command: this.#container.command });
     await this.#watch.listen();
     await container.start();
     await this.#watch.followLog();
@@ -263,7 +127,7 @@ export class DockerServer implements Target {
       await pollUntil({ ms: END_WITHIN_MS, everyMs: 20, what: 'the engine to say how the container ended' }, () =>
         this.#ending() === undefined ? undefined : true,
       );
-      throw this.#died();
+      throw died();
     }
     this.#pid = pidSeenHere(info);
     this.#endpoints = endpointsOf(onHost ?? this.#published(info), options.settings.frontend);
@@ -272,7 +136,7 @@ export class DockerServer implements Target {
       signal: options.signal,
       log: () => this.#watch.log.tail(),
       alive: () => {
-        if (this.#ending() !== undefined) throw this.#died();
+        if (this.#ending() !== undefined) throw died();
       },
     });
     this.#identity = await identify({ ...this.#plan, ...this.#container, http: this.endpoints.http, settings: options.settings });
@@ -353,39 +217,6 @@ export class DockerServer implements Target {
 
   #dead(detail: string): Health {
     return { alive: false, detail: `${detail}\n${this.#watch.log.tail()}` };
-  }
-
-  /** Why it ended before it was ready. */
-  #died(): LockstepError {
-    const { log, engineGone: gone, outOfMemory } = this.#watch;
-    if (gone) return engineGone(this.#plan.engine.socket);
-    const failure = findLoadFailure(log.lines());
-    if (outOfMemory) {
-      return new LockstepError('container-out-of-memory', `the container ${this.#ending()} before it was ready`, {
-        context: { log: log.tail() },
-        hint: 'Give the host or the container more memory; `docker stats` shows what it takes.',
-      });
-    }
-    if (failure !== undefined) return loadFailed(failure.model, failure.reason, log.tail());
-    const port = findPortTaken(log.lines());
-    if (port !== undefined) {
-      return new LockstepError('port-taken', `tritonserver could not have its port: ${port}`, {
-        hint: 'Stop what listens there (ss -ltnp shows it), or leave --network host out.',
-      });
-    }
-    const refused = log
-      .lines()
-      .find((line) => /unrecognized option|unrecognized arguments|requires an argument|option .* is ambiguous/.test(line));
-    if (refused !== undefined) {
-      return new LockstepError('server-argument-refused', `the server does not take its arguments: ${refused.trim()}`, {
-        context: { command: shownArguments(this.#container.command).join(' ') },
-        hint: 'Correct --server-arg; another release may know other arguments.',
-      });
-    }
-    return new LockstepError('container-exited', `the container ${this.#ending()} before it was ready`, {
-      context: { log: log.tail(), command: shownArguments(this.#container.command).join(' ') },
-      hint: 'Read the last log lines above.',
-    });
   }
 
   #published(info: ContainerInspectInfo): Ports {

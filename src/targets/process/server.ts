@@ -31,11 +31,10 @@ import {
 } from '../tritonserver/index.ts';
 import { identify } from './identity.ts';
 import { layOutTriton, type TritonLayout } from './layout.ts';
-import { mpirunCommand } from './mpirun.ts';
+import { serverCommand, serverEnvironment } from './launch.ts';
 
 const SHARED_MEMORY = '/dev/shm';
-/** The server's own grace for requests in flight. It is no hard bound (observed), hence the next one. */
-const EXIT_TIMEOUT_S = 5;
+/** The server's own grace for requests in flight is no hard bound (observed). */
 const STOP_WITHIN_MS = 8_000;
 const KILL_WITHIN_MS = 3_000;
 const HEALTH_WITHIN_MS = 3_000;
@@ -103,31 +102,14 @@ export class TritonProcess implements Target {
     this.#options = options;
     this.endpoints = { http: `127.0.0.1:${http}`, grpc: `127.0.0.1:${grpc}`, metrics: `127.0.0.1:${metrics}`, openai: undefined };
     this.#layout = layout;
-    const { worldSize = 1 } = options;
-    const everyRank = [
-      ...(layout.backends === undefined ? [] : [`--backend-directory=${layout.backends}`]),
-      ...(layout.caches === undefined ? [] : [`--cache-directory=${layout.caches}`]),
-      '--http-address=127.0.0.1',
-      '--grpc-address=127.0.0.1',
-      '--metrics-address=127.0.0.1',
-      `--exit-timeout-secs=${EXIT_TIMEOUT_S}`,
-      ...(options.args ?? []),
-    ];
-    const alone = [
-      layout.program,
-      `--model-repository=${options.repository}`,
-      `--http-port=${http}`,
-      `--grpc-port=${grpc}`,
-      `--metrics-port=${metrics}`,
-      ...everyRank,
-      '--model-control-mode=explicit',
-      ...models.map((name) => `--load-model=${name}`),
-      `--backend-config=python,shm-region-prefix-name=${this.#prefix}`,
-    ];
-    const listen = { grpc: grpc!, http: http!, metrics: metrics! };
-    const ranks = { worldSize, program: layout.program, repository: options.repository, ports: listen, prefix: this.#prefix };
-    const [program, ...args] = worldSize === 1 ? alone : mpirunCommand({ ...ranks, more: everyRank });
-    this.#child = spawn(program!, args, { stdio: ['ignore', 'pipe', 'pipe'], env: environment(layout) });
+    const [program, ...args] = serverCommand({
+      options,
+      layout,
+      models,
+      listen: { http: http!, grpc: grpc!, metrics: metrics! },
+      prefix: this.#prefix,
+    });
+    this.#child = spawn(program!, args, { stdio: ['ignore', 'pipe', 'pipe'], env: serverEnvironment(layout) });
     this.#child.stdout?.setEncoding('utf8').on('data', this.#log.sink());
     this.#child.stderr?.setEncoding('utf8').on('data', this.#log.sink());
     this.#words = keepLastWords(this.#child, {
@@ -286,16 +268,4 @@ export class TritonProcess implements Target {
 
 function dead(detail: string): Health {
   return { alive: false, detail };
-}
-
-function environment(layout: TritonLayout): NodeJS.ProcessEnv {
-  const { PYTHONHOME: _home, PYTHONPATH: _path, VIRTUAL_ENV: _venv, ...inherited } = process.env;
-  // A program of the host keeps the environment that its own models need.
-  if (layout.python === undefined) return process.env;
-  const libraries = [layout.python.libraryFolder, inherited['LD_LIBRARY_PATH']].filter((path) => path !== undefined && path !== '');
-  return {
-    ...inherited,
-    PATH: `${layout.python.bin}:${inherited['PATH'] ?? ''}`,
-    ...(libraries.length > 0 ? { LD_LIBRARY_PATH: libraries.join(':') } : {}),
-  };
 }

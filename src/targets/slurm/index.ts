@@ -2,7 +2,7 @@
 export { cancelRun } from './cancel.ts';
 export { readPartitions } from './partitions.ts';
 export { planJob } from './plan-job.ts';
-export { startSlurmServer } from './server.ts';
+export { startSlurmServer } from './start.ts';
 export { describeSubmission } from './submit.ts';
 export type { SlurmServer, SlurmServerOptions } from './server.ts';
 export type { SlurmSettings } from './settings.ts';

@@ -1,42 +1,23 @@
-import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { nowNs } from '#core/clock/index.ts';
-import { sleep, withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
-import {
-  findLoadFailure,
-  findPortTaken,
-  loadFailed,
-  modelsWithoutStub,
-  parseEnv,
-  repositoryIndex,
-  waitUntilAnswers,
-} from '../tritonserver/index.ts';
-import { lastWordsFile, thisOwner } from '../host/index.ts';
-import { tcpOpen, waitForAll } from '../wait.ts';
+import { lastWordsFile } from '../host/index.ts';
 import type { TritonLayout } from '../process/index.ts';
+import { repositoryIndex, waitUntilAnswers } from '../tritonserver/index.ts';
 import type { Endpoints, Health, ProcessRef, Target } from '../types.ts';
-import { registerForCleanup } from '../watchdog/index.ts';
-import { cancelJob, jobWordsPath, sweep } from './cancel.ts';
+import { jobCalled, refuseEnded, untilReached, untilStarted } from './arrival.ts';
+import { cancelJob, jobWordsPath } from './cancel.ts';
 import { identify } from './identity.ts';
-import { JobFolder, type NodeFacts } from './job-folder.ts';
-import { FILES, type JobNames, jobScript, sbatchArguments } from './job-script.ts';
-import { nodeAddress } from './job.ts';
-import { type Launch, planLaunch } from './launch.ts';
-import { neverStarts, pendingText } from './pending.ts';
+import { JobFolder } from './job-folder.ts';
+import type { JobNames } from './job-script.ts';
+import type { Launch } from './launch.ts';
 import type { SlurmSettings } from './settings.ts';
-import { jobNames, layFolder, maySubmit, submit, submitEnvironment } from './submit.ts';
+import { StubWatch } from './stub-watch.ts';
 import { JobWatch } from './watch.ts';
 
 /** Engines of many gigabytes take minutes to load; a server that dies is not waited for. */
 const READY_WITHIN_MS = 600_000;
-/** What listens on its node and cannot be connected to from here for so long is behind something. */
-const REACHED_WITHIN_MS = 10_000;
 const HEALTH_WITHIN_MS = 3_000;
-const LOOK_EVERY_MS = 100;
-/** rank.sh looks every half second, and a network file system may be a moment late. */
-const STUBS_SETTLE_MS = 1_500;
 
 export interface SlurmServerOptions {
   readonly settings: SlurmSettings;
@@ -49,49 +30,6 @@ export interface SlurmServerOptions {
   /** Told what takes long. */
   readonly notice: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
-}
-
-/**
- * Submits a job that runs tritonserver, and waits until server, models and one answer are there.
- *
- * Errors: of Slurm's programs (slurm-command.ts), `job-never-starts`, `job-ended`, `model-load-failed`, `port-taken`, `node-unreachable`,
- * `target-not-ready`, `canary-refused`, `interrupted`, those of `planLaunch`. The job is cancelled before the error is thrown.
- */
-export async function startSlurmServer(options: SlurmServerOptions): Promise<SlurmServer> {
-  const { settings, notice, signal, env } = options;
-  const launch = planLaunch(settings, options.layout);
-  const given = parseEnv(settings.env, env);
-  const swept = await sweep(settings.jobDir);
-  if (swept > 0) notice(`cancelled ${swept === 1 ? 'a job that a killed run' : `${swept} jobs that killed runs`} left`);
-  const run = `${process.pid}-${randomBytes(6).toString('hex')}`;
-  const names = jobNames(settings, run, thisOwner());
-  const script = jobScript(launch, names);
-  const registration = registerForCleanup({ jobs: { name: names.name }, dirs: [names.folder], shmPrefixes: [`lockstep_${run}`] });
-  let id: string;
-  try {
-    layFolder(names, script);
-    id = await submit(sbatchArguments(settings, launch, names), submitEnvironment(env, given), signal, names.name);
-  } catch (thrown) {
-    rmSync(names.folder, { recursive: true, force: true });
-    // Slurm may have the job all the same: then it is the watchdog's.
-    if (!maySubmit(thrown)) registration.release();
-    throw thrown;
-  }
-  notice(`job ${id} is submitted`);
-  const server = new SlurmServer({ options, launch, names, run, id, released: () => registration.release() });
-  try {
-    await server.start();
-    return server;
-  } catch (thrown) {
-    // Why it did not start is what the reader needs; a job that could not be cancelled is left to the watchdog.
-    await server.stop().catch(() => undefined);
-    throw options.signal?.aborted === true ? interrupted(thrown) : thrown;
-  }
-}
-
-function interrupted(thrown: unknown): LockstepError {
-  const error = LockstepError.from(thrown);
-  return error.code === 'interrupted' ? error : new LockstepError('interrupted', 'stopped while the job was starting', { cause: thrown });
 }
 
 interface Plan {
@@ -115,10 +53,10 @@ export class SlurmServer implements Target {
   readonly #folder: JobFolder;
   readonly #watch: JobWatch;
   readonly #words: ReturnType<typeof lastWordsFile>;
-  readonly #abort = new AbortController();
+  #stubs: StubWatch | undefined;
   #endpoints: Endpoints | undefined;
   #identity: Readonly<Record<string, string>> = {};
-  #node = '';
+  #node: string | undefined;
   #lost: string | undefined;
   #stopping: Promise<void> | undefined;
 
@@ -141,24 +79,32 @@ export class SlurmServer implements Target {
   }
 
   async start(): Promise<void> {
-    await this.#untilStarted();
+    const { options, id } = this.#plan;
+    const { settings, layout, signal } = options;
+    const job = { id, folder: this.#folder, watch: this.#watch, signal };
+    await untilStarted(job, { ms: options.queueMs ?? settings.queueMinutes * 60_000, notice: options.notice });
     const beganNs = nowNs();
-    const ms = this.#plan.options.readyWithinMs ?? READY_WITHIN_MS;
-    const facts = await this.#untilPlaced(ms);
-    const host = await nodeAddress(facts.node, this.#plan.options.signal);
-    const at = (port: number) => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const ms = options.readyWithinMs ?? READY_WITHIN_MS;
+    const { facts, endpoints } = await untilReached(job, ms);
     this.#node = facts.node;
-    this.#endpoints = { http: at(facts.http), grpc: at(facts.grpc), metrics: at(facts.metrics), openai: undefined };
-    await this.#untilReached(ms - (nowNs() - beganNs) / 1e6);
-    await waitUntilAnswers(this.endpoints.http, {
+    this.#endpoints = endpoints;
+    await waitUntilAnswers(endpoints.http, {
       ms: Math.max(1, ms - (nowNs() - beganNs) / 1e6),
-      signal: this.#plan.options.signal,
+      signal,
       log: () => this.#watch.log.tail(),
-      alive: () => this.#refuseEnded(),
+      alive: () => refuseEnded({ ...job, node: facts.node }),
     });
-    const { settings, layout } = this.#plan.options;
-    this.#identity = await identify({ settings, layout, facts, ranks: this.#plan.launch.ranks, http: this.endpoints.http });
-    void this.#watchStubs().catch(() => undefined);
+    this.#identity = await identify({ settings, layout, facts, ranks: this.#plan.launch.ranks, http: endpoints.http });
+    this.#stubs = new StubWatch({
+      folder: this.#folder,
+      repository: settings.repository,
+      http: endpoints.http,
+      runs: () => this.#ended() === undefined,
+      lost: (models) => {
+        this.#lost = `lost the Python process of ${models.join(', ')}, while the server still calls the model READY`;
+        this.#words.changed();
+      },
+    });
   }
 
   async processes(): Promise<readonly ProcessRef[]> {
@@ -180,7 +126,7 @@ export class SlurmServer implements Target {
         ending: true,
       };
     }
-    await this.#lookAtStubs();
+    await this.#stubs?.look();
     return this.#lost === undefined ? { alive: true, detail: '' } : this.#dead(`${this.#called()} ${this.#lost}`);
   }
 
@@ -199,7 +145,7 @@ export class SlurmServer implements Target {
   }
 
   async #stop(): Promise<void> {
-    this.#abort.abort();
+    this.#stubs?.[Symbol.dispose]();
     try {
       await cancelJob(this.id);
     } catch (thrown) {
@@ -216,7 +162,7 @@ export class SlurmServer implements Target {
   }
 
   #called(): string {
-    return `job ${this.id}${this.#node === '' ? '' : ` on ${this.#node}`}`;
+    return jobCalled(this.id, this.#node);
   }
 
   #ended(): string | undefined {
@@ -229,157 +175,4 @@ export class SlurmServer implements Target {
       detail: [detail, this.#watch.ending?.hint ?? '', this.#watch.log.tail()].filter((line) => line !== '').join('\n'),
     };
   }
-
-  /** Waits in the queue, and says why the job is there. */
-  async #untilStarted(): Promise<void> {
-    const { options } = this.#plan;
-    const { notice, signal, settings } = options;
-    const ms = options.queueMs ?? settings.queueMinutes * 60_000;
-    const watch = this.#watch;
-    let told = '';
-    const deadline = {
-      ms,
-      signal,
-      // Read when the deadline passes.
-      get what() {
-        return `the job to start: ${pendingText(watch.job.state, watch.job.reason)}`;
-      },
-    };
-    await withDeadline(deadline, async (inner) => {
-      for (;;) {
-        this.#refuseEnded();
-        const { state, reason } = watch.job;
-        if (!['PENDING', 'CONFIGURING'].includes(state)) return;
-        const hint = neverStarts(reason);
-        if (hint !== undefined) {
-          throw new LockstepError('job-never-starts', `job ${this.id} will not start by waiting: ${pendingText(state, reason)}`, { hint });
-        }
-        const text = pendingText(state, reason);
-        if (text !== told && reason !== 'None') notice(`job ${this.id} is ${text}`);
-        told = text;
-        await sleep(LOOK_EVERY_MS, inner);
-      }
-    }).catch((thrown: unknown) => {
-      const error = LockstepError.from(thrown);
-      if (error.code !== 'deadline') throw error;
-      throw new LockstepError('target-not-ready', error.message.replace(/^\[deadline\] /, ''), {
-        hint: `\`squeue --start --job\` tells when Slurm means to start it; wait longer with --queue-minutes, or ask for less.`,
-        cause: error,
-      });
-    });
-  }
-
-  /** The job runs; rank.sh says where. */
-  async #untilPlaced(ms: number): Promise<NodeFacts> {
-    const what = `rank 0 of job ${this.id} to say where it listens`;
-    return this.#until(ms, what, () => {
-      const facts = this.#watch.files.has('node') ? this.#folder.node() : undefined;
-      return facts;
-    });
-  }
-
-  /** Models may load for minutes before it listens; from then on it must be reached from here. */
-  async #untilReached(ms: number): Promise<void> {
-    const { http } = this.endpoints;
-    await this.#until(ms, `the server of ${this.#called()} to listen`, () => (this.#watch.files.has('listening') ? true : undefined));
-    try {
-      await waitForAll([tcpOpen(http)], { ms: REACHED_WITHIN_MS, signal: this.#plan.options.signal });
-    } catch (thrown) {
-      const error = LockstepError.from(thrown);
-      this.#refuseEnded();
-      if (error.code !== 'deadline') throw error;
-      throw new LockstepError('node-unreachable', `the server listens on its node, and ${http} cannot be connected to from here`, {
-        context: { why: await reasonOf(http) },
-        hint: 'Run this where the nodes of the cluster are reached, such as a login node; a firewall in between must let ports 20000 to 31999 pass.',
-        cause: error,
-      });
-    }
-  }
-
-  async #until<T>(ms: number, what: string, look: () => T | undefined): Promise<T> {
-    try {
-      return await withDeadline({ ms, what, signal: this.#plan.options.signal }, async (signal) => {
-        for (;;) {
-          const found = look();
-          if (found !== undefined) return found;
-          this.#refuseEnded();
-          await sleep(LOOK_EVERY_MS, signal);
-        }
-      });
-    } catch (thrown) {
-      const error = LockstepError.from(thrown);
-      if (error.code !== 'deadline') throw error;
-      throw new LockstepError('target-not-ready', error.message.replace(/^\[deadline\] /, ''), {
-        context: { log: this.#watch.log.tail() },
-        hint: this.#watch.files.has(FILES.log)
-          ? 'Read the last log lines above.'
-          : `Look whether the nodes see ${this.#plan.names.folder}; --job-dir names a folder that they share with this host.`,
-        cause: error,
-      });
-    }
-  }
-
-  /** Why it ended before it was ready. */
-  #refuseEnded(): void {
-    const { ending, log, files } = this.#watch;
-    if (ending === undefined) return;
-    const failure = findLoadFailure(log.lines());
-    if (failure !== undefined) throw loadFailed(failure.model, failure.reason, log.tail());
-    const port = findPortTaken(log.lines());
-    if (port !== undefined) {
-      throw new LockstepError('port-taken', `another program of ${this.#called()} took a port first: ${port}`, {
-        hint: 'Start it again: ports are drawn anew.',
-      });
-    }
-    throw new LockstepError('job-ended', `${this.#called()} ${ending.text}, before the server was ready`, {
-      context: { log: log.tail() },
-      hint: files.has(FILES.log)
-        ? ending.hint
-        : `It left no log in ${this.#plan.names.folder}: --job-dir must name a folder that this host and the nodes share.`,
-    });
-  }
-
-  /** A server whose stub died goes on calling the model READY: whenever a stub goes, the server is asked what it thinks. */
-  async #watchStubs(): Promise<void> {
-    const { signal } = this.#abort;
-    let before = this.#folder.stubModels();
-    while (this.#ended() === undefined) {
-      await sleep(STUBS_SETTLE_MS, signal);
-      const now = this.#folder.stubModels();
-      if (before !== undefined && [...before].some((model) => now?.has(model) !== true)) await this.#lookAtStubs();
-      before = now;
-    }
-  }
-
-  async #lookAtStubs(): Promise<void> {
-    const lost = async () => {
-      const stubs = this.#folder.stubModels();
-      if (stubs === undefined || this.#stopping !== undefined) return [];
-      const index = await repositoryIndex(this.endpoints.http, HEALTH_WITHIN_MS).catch(() => []);
-      return modelsWithoutStub(this.#plan.options.settings.repository, index, stubs);
-    };
-    const first = await lost();
-    if (first.length === 0) return;
-    // A model that was loaded this moment has a stub that rank.sh has not seen yet.
-    await sleep(STUBS_SETTLE_MS, this.#abort.signal);
-    const second = (await lost()).filter((name) => first.includes(name));
-    if (second.length === 0) return;
-    this.#lost = `lost the Python process of ${second.join(', ')}, while the server still calls the model READY`;
-    this.#words.changed();
-  }
-}
-
-/** Why a connection is not made: a name that nobody knows, a refusal, silence. */
-async function reasonOf(address: string): Promise<string> {
-  const cut = address.lastIndexOf(':');
-  const socket = connect({
-    host: address.slice(0, cut).replace(/^\[|\]$/g, ''),
-    port: Number(address.slice(cut + 1)),
-    timeout: HEALTH_WITHIN_MS,
-  });
-  return new Promise<string>((resolve) => {
-    socket.once('connect', () => resolve('it answers now'));
-    socket.once('timeout', () => resolve('no answer: packets are dropped on the way'));
-    socket.once('error', (error) => resolve(error.message));
-  }).finally(() => socket.destroy());
 }
