@@ -5,7 +5,9 @@ import { batch } from './batch.ts';
 import { Findings } from './findings.ts';
 import { greedy } from './greedy.ts';
 import { runProbe } from './run-probe.ts';
-import { SEQUENCE_CLAIMS } from './sequences.ts';
+import { BEAM_CLAIMS } from './beams.ts';
+import { logitsAgree } from './logits-agree.ts';
+import { sequencesApart } from './sequences-apart.ts';
 import { unservable } from './unservable.ts';
 import { workOf } from './work.ts';
 
@@ -68,4 +70,11 @@ function familyClaim(family: Family): Claim {
   };
 }
 
-export const CLAIMS: readonly Claim[] = [...(Object.keys(FAMILIES) as Family[]).map(familyClaim), greedy, batch, ...SEQUENCE_CLAIMS];
+export const CLAIMS: readonly Claim[] = [
+  ...(Object.keys(FAMILIES) as Family[]).map(familyClaim),
+  greedy,
+  batch,
+  ...BEAM_CLAIMS,
+  sequencesApart,
+  logitsAgree,
+];

@@ -1,10 +1,11 @@
 /** What `tensorrt_llm_bls` was seen to do against a law (docs/observed.md#bls), each deviation exact. */
 import { textOfEvent, type Transcript } from '#core/transcript/index.ts';
+import { ranOn } from './cancel-gaps.ts';
 import { endsAlike, ENDS_SOONER } from './ends-alike.ts';
 import { answered, BLS_ROUTES, dataEvents, firstTextDifference } from './observed.ts';
 import { EVERY_MODELS } from './release-lists.ts';
 import { textsOnlyGrow } from './texts-only-grow.ts';
-import { type Gap, type LawContext, ENGINE_RAN_ON } from './types.ts';
+import type { Gap, LawContext } from './types.ts';
 
 const OBSERVED = 'docs/observed.md#bls';
 
@@ -103,9 +104,8 @@ export const BLS_GAPS: readonly Gap[] = [
     explains: (t, { code }, { reference }) =>
       code === ENDS_SOONER && reference !== undefined && t.text === cutBehindWord(reference.text, wordsOf(t)),
   },
-  {
+  ranOn({
     id: 'bls-cancel-runs-on',
-    law: 'cancel-frees',
     routes: BLS_ROUTES,
     mode: 'both',
     axis: 'models',
@@ -114,7 +114,5 @@ export const BLS_GAPS: readonly Gap[] = [
       'The BLS never asks whether its client has gone; the engine, and the instance, go on to the natural end; 0.7 and 0.14 did so too.',
     thread: 'triton-inference-server/python_backend#398',
     listed: (profile) => !profile.models.bls.passesCancel.value,
-    shows: (t) => t.ending === 'cancelled',
-    explains: (_t, { code }) => code === ENGINE_RAN_ON,
-  },
+  }),
 ];

@@ -6,6 +6,7 @@ import type { RouteId } from '#core/request/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import { answersAtAll } from './answers-at-all.ts';
 import { BLS_GAPS } from './bls-gaps.ts';
+import { CANCEL_GAPS } from './cancel-gaps.ts';
 import { deltasEqualWhole } from './deltas-equal-whole.ts';
 import { noBrokenUtf8 } from './no-broken-utf8.ts';
 import {
@@ -19,13 +20,13 @@ import {
   textsAlone,
   TORCH_ROUTES,
 } from './observed.ts';
-import { BEFORE_COUNTS, BEFORE_ECHO, EVERY_CORE, EVERY_FRONT_END, EVERY_MODELS } from './release-lists.ts';
+import { BEFORE_COUNTS, BEFORE_ECHO, EVERY_FRONT_END, EVERY_MODELS } from './release-lists.ts';
 import { returnsPrompt } from './returns-prompt.ts';
 import { stopWords } from './stop-words.ts';
 import { textIsTrueDecode } from './text-is-true-decode.ts';
 import { servesTrtllm } from './trtllm-serve.ts';
 import { TRTLLM_SERVE_GAPS } from './trtllm-serve-gaps.ts';
-import { ENGINE_RAN_ON, type Gap, type Law, type LawContext } from './types.ts';
+import type { Gap, Law, LawContext } from './types.ts';
 
 /** The same transcript as such a server would have given it; undefined when the events do not fit one token each. */
 function decodedAlone(t: Transcript, context: LawContext): Transcript | undefined {
@@ -84,8 +85,6 @@ function promptGap(id: string, route: RouteId, releases: readonly string[]): Gap
   };
 }
 
-const isCancelled = (t: Transcript) => t.ending === 'cancelled';
-
 export const GAPS: readonly Gap[] = [
   ...BLS_GAPS,
   chunkGap(
@@ -138,58 +137,7 @@ export const GAPS: readonly Gap[] = [
       answered(t) && t.usage !== undefined && servedCount(t, context) !== rightPromptIds(context.tokenizer, t.case.request).length,
     explains: (t, _violation, context) => t.usage?.promptTokens === servedCount(t, context),
   },
-  {
-    id: 'http-close-unseen',
-    law: 'cancel-frees',
-    routes: ['generate'],
-    mode: 'unary',
-    axis: 'core',
-    releases: EVERY_CORE,
-    deviation: 'The connection is looked at when the whole answer is to be written; until then the engine runs, to its natural end.',
-    thread: 'triton-inference-server/server#7077',
-    listed: (profile) => !profile.core.httpCloseSeenWhileSilent.value,
-    shows: isCancelled,
-    explains: (_t, violation) => violation.code === ENGINE_RAN_ON,
-  },
-  {
-    id: 'ensemble-cancel-runs-on',
-    law: 'cancel-frees',
-    routes: ['ensemble', 'generate'],
-    mode: 'both',
-    axis: 'core',
-    releases: EVERY_CORE,
-    deviation: 'The cancel reaches only steps that are scheduled later; the running engine goes on to its natural end.',
-    thread: 'triton-inference-server/server#7077',
-    listed: (profile) => !profile.core.ensembleCancelReachesRunningStep.value,
-    shows: isCancelled,
-    explains: (_t, violation) => violation.code === ENGINE_RAN_ON,
-  },
-  {
-    id: 'cancel-unknown-to-models',
-    law: 'cancel-frees',
-    routes: ['raw', 'bls', 'bls-accumulate', 'llmapi'],
-    mode: 'both',
-    axis: 'core',
-    releases: ['2.36'],
-    deviation: 'A model has no way to ask whether its client has gone; the engine goes on to its natural end.',
-    thread: 'docs/observed.md#triton-by-release',
-    listed: (profile) => !profile.core.cancelReachesModels.value,
-    shows: isCancelled,
-    explains: (_t, violation) => violation.code === ENGINE_RAN_ON,
-  },
-  {
-    id: 'openai-disconnect-runs-on',
-    law: 'cancel-frees',
-    routes: OPENAI_ROUTES,
-    mode: 'both',
-    axis: 'openai',
-    releases: EVERY_FRONT_END,
-    deviation: 'A client that goes away stops nothing; the engine goes on to its natural end.',
-    thread: 'docs/observed.md#openai-front-end-r25-12',
-    listed: (profile) => !profile.openai.disconnectCancels.value,
-    shows: isCancelled,
-    explains: (_t, violation) => violation.code === ENGINE_RAN_ON,
-  },
+  ...CANCEL_GAPS,
   {
     id: 'cut-character-lost',
     law: deltasEqualWhole.id,

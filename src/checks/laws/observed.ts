@@ -1,19 +1,11 @@
 /** What several laws ask of a transcript. */
 import { FLAG, idsOfEvent, textOfEvent, type Transcript } from '#core/transcript/index.ts';
-import type { Request, RouteId } from '#core/request/index.ts';
+import { type Request, ROUTE_IDS, type RouteId } from '#core/request/index.ts';
 import type { ReleaseProfile } from '#core/profile/index.ts';
 import { chatText, type Tokenizer } from '#wire/tokenizer/index.ts';
 import type { Answer, LawContext, Violation } from './types.ts';
 
-export const TEXT_ROUTES: readonly RouteId[] = [
-  'ensemble',
-  'bls',
-  'bls-accumulate',
-  'llmapi',
-  'generate',
-  'openai-completions',
-  'openai-chat',
-];
+export const TEXT_ROUTES: readonly RouteId[] = ROUTE_IDS.filter((route) => route !== 'raw');
 export const BLS_ROUTES: readonly RouteId[] = ['bls', 'bls-accumulate'];
 /** Routes behind which the PyTorch back end stands, with its own way to end answers and to make text. */
 export const TORCH_ROUTES: readonly RouteId[] = ['llmapi'];

@@ -2,7 +2,7 @@
 import { FLAG, type Transcript, countFlag } from '#core/transcript/index.ts';
 import { answered, OPENAI_ROUTES } from './observed.ts';
 import { countedWhole, streamedText } from './trtllm-serve.ts';
-import type { Gap, LawContext } from './types.ts';
+import { ENGINE_RAN_ON, type Gap, type LawContext } from './types.ts';
 
 const PAGE = 'docs/observed.md#trtllm-serve';
 const BOTH: readonly string[] = ['trtllm-serve-1.1', 'trtllm-serve-1.3rc'];
@@ -91,7 +91,7 @@ export const TRTLLM_SERVE_GAPS: readonly Gap[] = [
     thread: PAGE,
     listed: ({ openai }) => (openai.trtllmServe?.disconnectPollMs.value ?? 0) > 0,
     shows: (t) => t.ending === 'cancelled',
-    explains: (_t, violation) => violation.code === 'engine-ran-on' || violation.code === 'stopped-late',
+    explains: (_t, violation) => violation.code === ENGINE_RAN_ON || violation.code === 'stopped-late',
   },
 ];
 

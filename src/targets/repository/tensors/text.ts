@@ -7,11 +7,8 @@ const SINCE_0_15 = { since: '0.15' } as const;
 const SINCE_0_16 = { since: '0.16' } as const;
 const SINCE_0_19 = { since: '0.19' } as const;
 
-export const ENSEMBLE_INPUTS: readonly TensorRow[] = [
-  row('text_input', 'STRING', [1]),
-  row('decoder_text_input', 'STRING', [1], 'optional'),
-  row('max_tokens', 'INT32', [1]),
-  row('num_return_sequences', 'INT32', [1], 'optional'),
+/** What either hands on as it came. */
+const WORDS_AND_SAMPLING: readonly TensorRow[] = [
   row('bad_words', 'STRING', [-1], 'optional'),
   row('stop_words', 'STRING', [-1], 'optional'),
   row('exclude_input_in_output', 'BOOL', [1], 'optional', WITH_EXCLUDE),
@@ -26,6 +23,14 @@ export const ENSEMBLE_INPUTS: readonly TensorRow[] = [
   row('presence_penalty', 'FP32', [1], 'optional'),
   row('frequency_penalty', 'FP32', [1], 'optional'),
   row(seedName, 'UINT64', [1], 'optional'),
+];
+
+export const ENSEMBLE_INPUTS: readonly TensorRow[] = [
+  row('text_input', 'STRING', [1]),
+  row('decoder_text_input', 'STRING', [1], 'optional'),
+  row('max_tokens', 'INT32', [1]),
+  row('num_return_sequences', 'INT32', [1], 'optional'),
+  ...WORDS_AND_SAMPLING,
   row('return_log_probs', 'BOOL', [1], 'optional'),
   row('return_context_logits', 'BOOL', [1], 'optional'),
   row('return_generation_logits', 'BOOL', [1], 'optional'),
@@ -57,20 +62,7 @@ export const BLS_INPUTS: readonly TensorRow[] = [
   row('image_url_input', 'STRING', [1], 'optional', SINCE_0_16),
   row('video_bytes_input', 'UINT8', [-1, -1, -1, -1], 'optional', SINCE_0_16),
   row('max_tokens', 'INT32', [1]),
-  row('bad_words', 'STRING', [-1], 'optional'),
-  row('stop_words', 'STRING', [-1], 'optional'),
-  row('exclude_input_in_output', 'BOOL', [1], 'optional', WITH_EXCLUDE),
-  row('end_id', 'INT32', [1], 'optional'),
-  row('pad_id', 'INT32', [1], 'optional'),
-  row('top_k', 'INT32', [1], 'optional'),
-  row('top_p', 'FP32', [1], 'optional'),
-  row('temperature', 'FP32', [1], 'optional'),
-  row('length_penalty', 'FP32', [1], 'optional'),
-  row('repetition_penalty', 'FP32', [1], 'optional'),
-  row(minTokensName, 'INT32', [1], 'optional'),
-  row('presence_penalty', 'FP32', [1], 'optional'),
-  row('frequency_penalty', 'FP32', [1], 'optional'),
-  row(seedName, 'UINT64', [1], 'optional'),
+  ...WORDS_AND_SAMPLING,
   row('return_log_probs', 'BOOL', [1], 'optional scalar'),
   row('return_context_logits', 'BOOL', [1], 'optional scalar'),
   row('return_generation_logits', 'BOOL', [1], 'optional scalar'),
