@@ -28,6 +28,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   nv_inference_compute_infer_duration_us: ['model', 'version'],
   nv_inference_compute_output_duration_us: ['model', 'version'],
   nv_inference_pending_request_count: ['model', 'version'],
+  nv_model_load_duration_secs: ['model', 'version'],
   nv_cpu_utilization: [],
   nv_cpu_memory_total_bytes: [],
   nv_cpu_memory_used_bytes: [],
@@ -44,10 +45,12 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
 function familiesOf({
   failureReasons,
   pendingRequestsMetric,
+  modelLoadMetric,
   pinnedMemoryMetrics,
 }: CoreProfile): readonly (readonly [string, readonly string[]])[] {
   const later = (family: string) =>
     (family === 'nv_inference_pending_request_count' && !pendingRequestsMetric.value) ||
+    (family === 'nv_model_load_duration_secs' && !modelLoadMetric.value) ||
     (family.startsWith('nv_pinned_memory_pool_') && !pinnedMemoryMetrics.value);
   return Object.entries(FAMILIES)
     .filter(([family]) => !later(family))

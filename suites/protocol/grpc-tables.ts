@@ -33,6 +33,9 @@ const FILE = { bytes_param: Uint8Array.of(35) };
 const CONFIG = { string_param: '{"name":"preprocessing","backend":"python","max_batch_size":8}' };
 const UNPOLLED = "failed to load 'preprocessing', failed to poll from model repository";
 
+/** What shows a configuration of an ensemble over gRPC. */
+const READABLE: Pick<RpcCase, 'holds'> = { holds: ({ core }) => core.ensembleConfigOverGrpc.value };
+
 /** A load that is refused leaves the model as it was. */
 function refusedLoads(rows: readonly (readonly [name: string, parameters: object, code: string, details: string, until?: Until<RpcCase>])[]): RpcCase[] {
   return rows.flatMap(([name, parameters, code, details, until]) => [
@@ -55,7 +58,8 @@ export const SERVER_RPCS: readonly RpcCase[] = [
   fails('metadata of an unknown model', 'ModelMetadata', { name: 'nope' }, 'NOT_FOUND', "Request for unknown model: 'nope' is not found"),
   fails('metadata of an unknown version', 'ModelMetadata', { name: 'ensemble', version: '7' }, 'NOT_FOUND', "Request for unknown model: 'ensemble' version 7 is not found"),
   stock(ok('config as normalised', 'ModelConfig', { name: 'preprocessing' }, { config: { name: 'preprocessing', backend: 'python', max_batch_size: 8, version_policy: { latest: { num_versions: 1 } }, instance_group: [{ name: 'preprocessing_0', kind: 'KIND_CPU', count: 1 }] } })),
-  ok('config of the ensemble has its steps', 'ModelConfig', { name: 'ensemble' }, { config: { platform: 'ensemble', instance_group: [], ensemble_scheduling: { step: (s: any[]) => s.map((x) => x.model_name).join() === 'preprocessing,tensorrt_llm,postprocessing' } } }),
+  { ...ok('config of the ensemble that an older front end cannot read', 'ModelConfig', { name: 'ensemble' }, { config: { name: '', platform: '', input: [], output: [], ensemble_scheduling: undefined } }), holds: ({ core }) => !core.ensembleConfigOverGrpc.value },
+  { ...READABLE, ...ok('config of the ensemble has its steps', 'ModelConfig', { name: 'ensemble' }, { config: { platform: 'ensemble', instance_group: [], ensemble_scheduling: { step: (s: any[]) => s.map((x) => x.model_name).join() === 'preprocessing,tensorrt_llm,postprocessing' } } }) },
   ok('the raw model is decoupled', 'ModelConfig', { name: 'tensorrt_llm' }, { config: { model_transaction_policy: { decoupled: true } } }),
   fails('config of an unknown model', 'ModelConfig', { name: 'nope' }, 'NOT_FOUND', "Request for unknown model: 'nope' is not found"),
   ok('statistics of one model', 'ModelStatistics', { name: 'ensemble' }, { model_stats: [{ name: 'ensemble', version: '1' }] }),

@@ -11,7 +11,8 @@ import { nowNs } from '#core/clock/index.ts';
 import { PACKAGE_ROOT, resolveSettings, VERSIONS_VARIABLE } from '#core/config/index.ts';
 import { LockstepError, formatError } from '#core/errors/index.ts';
 import type { JsonReport } from '#report/json-schema.ts';
-import { serverRelease, serverTable } from '#targets/process/releases.ts';
+import { layOutTriton } from '#targets/process/index.ts';
+import { serverRelease, serverReleases } from '#targets/process/releases.ts';
 import { drawnClaims } from '../self/drawn-claims.ts';
 import { ORDINARY_CLAIMS } from '../self/run-suite.ts';
 
@@ -32,11 +33,13 @@ async function main(): Promise<void> {
   const asked: readonly Asked[] =
     text === ''
       ? SAMPLED.map((release) => ({ release, claims: sample(seed, release) }))
-      : (text === 'all' ? serverTable().releases.map(({ version }) => version) : text.split(',')).map((release) => ({
+      : (text === 'all' ? serverReleases().map(({ version }) => version) : text.split(',')).map((release) => ({
           release,
           claims: [],
         }));
   for (const { release } of asked) serverRelease(release);
+  // What is missing here is said before the first run, not behind the last.
+  for (const { release } of asked) await layOutTriton({ version: release });
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-versions-'));
   const rows: string[] = [];
   const sum = { held: 0, failed: 0, notServed: 0, gapsMet: 0 };

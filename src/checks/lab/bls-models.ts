@@ -1,4 +1,4 @@
-import { type RouteContext, STOCK_MODELS } from '#checks/routes/index.ts';
+import { type RouteContext, STOCK_MODELS, loadedConfig } from '#checks/routes/index.ts';
 import type { Clients } from '#wire/clients/index.ts';
 
 const OPTIONS = { deadlineMs: 5000 };
@@ -11,7 +11,7 @@ export async function blsModels(clients: Clients): Promise<Partial<Pick<RouteCon
   const found: { bls?: string; blsAccumulate?: string } = {};
   for (const model of [STOCK_MODELS.bls, STOCK_MODELS.blsAccumulate]) {
     if (!(await clients.grpc.modelReady(model, '', OPTIONS))) continue;
-    const { parameters } = await clients.grpc.modelConfig(model, '', OPTIONS);
+    const { parameters } = await loadedConfig(clients, model, OPTIONS);
     // Upstream's spellings of true.
     const accumulates = /^(true|yes|1|t)$/i.test(parameters['accumulate_tokens']?.string_value ?? '');
     found[accumulates ? 'blsAccumulate' : 'bls'] ??= model;

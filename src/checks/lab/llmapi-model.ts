@@ -1,4 +1,4 @@
-import { STOCK_MODELS } from '#checks/routes/index.ts';
+import { STOCK_MODELS, loadedConfig } from '#checks/routes/index.ts';
 import type { Clients } from '#wire/clients/index.ts';
 
 const OPTIONS = { deadlineMs: 5000 };
@@ -10,7 +10,7 @@ const OPTIONS = { deadlineMs: 5000 };
 export async function llmapiModel(clients: Clients): Promise<string | undefined> {
   for (const model of [STOCK_MODELS.llmapi, STOCK_MODELS.raw]) {
     if (!(await clients.grpc.modelReady(model, '', OPTIONS))) continue;
-    const names = (await clients.grpc.modelConfig(model, '', OPTIONS)).input.map(({ name }) => name);
+    const names = (await loadedConfig(clients, model, OPTIONS)).input.map(({ name }) => name);
     if (names.includes('text_input') && names.includes('sampling_param_max_tokens')) return model;
   }
   return undefined;

@@ -1,4 +1,4 @@
-import { type RouteContext, STOCK_MODELS } from '#checks/routes/index.ts';
+import { type RouteContext, STOCK_MODELS, loadedConfig } from '#checks/routes/index.ts';
 import { servedPromptIds } from '#checks/laws/index.ts';
 import { misfit, type ReleaseProfile } from '#core/profile/index.ts';
 import { ROUTE_IDS, type Request, type RouteId } from '#core/request/index.ts';
@@ -43,10 +43,10 @@ export async function servingOf(clients: Clients, endpoints: ClientEndpoints, pr
   if (ownLlmapi === STOCK_MODELS.raw) notServed.set('raw', `${STOCK_MODELS.raw} is the LLM API's model here, which shows no ids`);
   const noFrontEnd = endpoints.openai === undefined ? 'the target has no OpenAI front end' : misfit(profile);
   if (noFrontEnd !== undefined) for (const route of OPENAI_ROUTES) notServed.set(route, noFrontEnd);
-  const raw = notServed.has('raw') ? undefined : await clients.grpc.modelConfig('tensorrt_llm', '', OPTIONS);
+  const raw = notServed.has('raw') ? undefined : await loadedConfig(clients, 'tensorrt_llm', OPTIONS);
   // Where the LLM API's model is all there is, it says whether anything streams.
-  const engine = raw ?? (ownLlmapi === undefined ? undefined : await clients.grpc.modelConfig(ownLlmapi, '', OPTIONS));
-  const ensemble = notServed.has('ensemble') ? undefined : await clients.grpc.modelConfig('ensemble', '', OPTIONS);
+  const engine = raw ?? (ownLlmapi === undefined ? undefined : await loadedConfig(clients, ownLlmapi, OPTIONS));
+  const ensemble = notServed.has('ensemble') ? undefined : await loadedConfig(clients, 'ensemble', OPTIONS);
   return {
     notServed,
     ensembleOutputs: new Set((ensemble?.output ?? []).map((output) => output.name)),

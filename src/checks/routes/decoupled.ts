@@ -1,4 +1,5 @@
 import type { CallOptions, Clients } from '#wire/clients/index.ts';
+import { loadedConfig } from './loaded-config.ts';
 
 const known = new WeakMap<Clients, Map<string, Promise<boolean>>>();
 
@@ -11,7 +12,7 @@ export async function isDecoupled(clients: Clients, model: string, options: Call
   if (models === undefined) known.set(clients, (models = new Map()));
   let answer = models.get(model);
   if (answer === undefined) {
-    answer = clients.grpc.modelConfig(model, '', options).then((config) => config.model_transaction_policy?.decoupled ?? false);
+    answer = loadedConfig(clients, model, options).then((config) => config.model_transaction_policy?.decoupled ?? false);
     models.set(model, answer);
   }
   try {

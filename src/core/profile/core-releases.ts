@@ -1,6 +1,7 @@
 /**
  * Triton core with its gRPC and HTTP front ends by release: each is the one before it and what changed. All of them ran
- * (docs/observed.md#triton-by-release); releases in between were not published for CPU.
+ * (docs/observed.md#triton-by-release); releases in between were not published for CPU. Of 2.65 and 2.71 the core alone was: they ran
+ * behind the front ends of 2.51, as `2.71+2.51`.
  */
 import { observed } from './facts.ts';
 import type { CoreProfile, Fact } from './profile.ts';
@@ -9,12 +10,18 @@ const PAGE = 'docs/observed.md#triton-by-release';
 const seen = <T>(value: T): Fact<T> => observed(value, PAGE);
 
 function after(previous: CoreProfile, id: string, changes: Partial<Omit<CoreProfile, 'id' | 'serverVersion'>>): CoreProfile {
-  return { ...previous, ...changes, id, serverVersion: seen(`${id}.0`) };
+  return { ...previous, frontEnds: seen(id), ...changes, id, serverVersion: seen(`${id}.0`) };
+}
+
+/** A newer core as it ran: what a request meets before the core is that of older front ends. */
+function behind(core: CoreProfile): CoreProfile {
+  return { ...core, id: `${core.id}+${core.frontEnds.value}`, ensembleConfigOverGrpc: seen(false) };
 }
 
 const R2_36: CoreProfile = {
   id: '2.36',
   serverVersion: seen('2.36.0'),
+  frontEnds: seen('2.36'),
   ensembleCancelReachesRunningStep: seen(false),
   missingRequiredInputDetected: seen(false),
   httpCloseSeenWhileSilent: seen(false),
@@ -52,6 +59,8 @@ const R2_36: CoreProfile = {
   pendingRequestsMetric: seen(false),
   pinnedMemoryMetrics: seen(false),
   failureReasons: seen(false),
+  modelLoadMetric: seen(false),
+  ensembleConfigOverGrpc: seen(true),
 };
 
 const R2_39 = after(R2_36, '2.39', {
@@ -109,6 +118,13 @@ export const CORE_2_51 = after(R2_50, '2.51', {
   cancelsKillFor: seen(['bls']),
 });
 
+const R2_65 = after(CORE_2_51, '2.65', {
+  frontEnds: CORE_2_51.frontEnds,
+  configFields: seen(['runtime', 'is_non_linear_format_io', 'max_inflight_requests']),
+  modelLoadMetric: seen(true),
+});
+const R2_71 = after(R2_65, '2.71', { frontEnds: CORE_2_51.frontEnds });
+
 export const CORE_RELEASES: readonly CoreProfile[] = [
   R2_36,
   R2_39,
@@ -123,4 +139,8 @@ export const CORE_RELEASES: readonly CoreProfile[] = [
   R2_49,
   R2_50,
   CORE_2_51,
+  R2_65,
+  behind(R2_65),
+  R2_71,
+  behind(R2_71),
 ];

@@ -15,8 +15,19 @@ test('a core that was named stays, whatever the server says', () => {
 
 test('a release that is not known is held to the one before it, and it is said', () => {
   expect(followCore('default', '2.64.0')).toEqual({ profile: 'default', note: 'core 2.64.0 is not known, held to 2.51' });
+  expect(followCore('default', '2.72.0')).toEqual({ profile: 'core=2.71', note: 'core 2.72.0 is not known, held to 2.71' });
   expect(followCore('default', '2.40.0')).toEqual({ profile: 'core=2.39', note: 'core 2.40.0 is not known, held to 2.39' });
   expect(followCore('default', '2.5.0').profile).toBe('core=2.36');
+});
+
+test('a newer core that runs behind older front ends is held to both, and its own are not taken for seen', () => {
+  const hybrid = followCore('default', '2.71.0 core with the front ends of 2.51');
+  expect(hybrid).toEqual({ profile: 'core=2.71+2.51', note: undefined });
+  const real = followCore('ideal', '2.65.0');
+  expect(real).toEqual({ profile: 'ideal,core=2.65', note: 'the front ends of 2.65.0 were not seen, held to those of 2.51' });
+  const readable = (profile: string) => profileOf(profile).core.ensembleConfigOverGrpc.value;
+  expect([readable(hybrid.profile), readable(real.profile), readable('core=2.51')]).toEqual([false, true, true]);
+  expect(profileOf(hybrid.profile).core.serverVersion.value).toBe('2.71.0');
 });
 
 test('releases are in order, by number', () => {

@@ -18,6 +18,8 @@ export interface Fact<T> {
 export interface CoreProfile {
   readonly id: string;
   readonly serverVersion: Fact<string>;
+  /** Release of the gRPC and HTTP front ends that were seen before this core. */
+  readonly frontEnds: Fact<string>;
   /** False: cancelling an ensemble request leaves a decoupled step that is already running alone. */
   readonly ensembleCancelReachesRunningStep: Fact<boolean>;
   /** False: only the number of inputs is checked, so a missing required input goes unnoticed when others fill the count. */
@@ -81,6 +83,10 @@ export interface CoreProfile {
   readonly generateFlatArrayFitsBatch: Fact<boolean>;
   readonly pendingRequestsMetric: Fact<boolean>;
   readonly pinnedMemoryMetrics: Fact<boolean>;
+  /** Whether metrics tell how long each model took to load. */
+  readonly modelLoadMetric: Fact<boolean>;
+  /** False: front ends that are older than their core answer ModelConfig for an ensemble with an empty configuration. */
+  readonly ensembleConfigOverGrpc: Fact<boolean>;
   /** Whether nv_inference_request_failure has a reason. */
   readonly failureReasons: Fact<boolean>;
 }

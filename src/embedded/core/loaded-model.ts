@@ -17,6 +17,8 @@ export interface LoadedModel {
   readonly allOutputs: ReadonlySet<string>;
   readonly requiredInputs: readonly string[];
   readonly decoupled: boolean;
+  /** 0 for ensembles. */
+  readonly loadSeconds: number;
   /** Requests that were taken in and have not ended. */
   inFlight: number;
 }

@@ -1,3 +1,4 @@
+import { nowNs } from '#core/clock/index.ts';
 import type { ModelConfig } from '#wire/protocol/model-config.ts';
 import type { LoadedModel } from './loaded-model.ts';
 import { listModels, readModel, repositoryStamp, type RepositoryModel } from './repository.ts';
@@ -234,12 +235,15 @@ export class Registry {
         `Invalid argument: unable to find backend library for backend '${config.backend}', try specifying runtime on the model configuration.`,
       );
     }
+    const begunNs = nowNs();
+    const implementation = factory?.({ config, directory: found.directory, version: String(version), exec: this.#options.exec });
     return {
       name: found.name,
       version: String(version),
       directory: found.directory,
       config,
-      implementation: factory?.({ config, directory: found.directory, version: String(version), exec: this.#options.exec }),
+      implementation,
+      loadSeconds: implementation === undefined ? 0 : (nowNs() - begunNs) / 1e9,
       statistics: new StatisticsRecorder(this.#options.frozenStatistics),
       inputs: new Map(config.input.map((i) => [i.name, i])),
       outputs: new Map(config.output.map((o) => [o.name, o])),

@@ -10,6 +10,7 @@ import { EnsembleRun, type EnsembleHost } from './ensemble.ts';
 import { checkFileOverrides } from './file-overrides.ts';
 import type { LoadedModel } from './loaded-model.ts';
 import type { ModelFactory, StreamPosition } from './model.ts';
+import { printedConfig } from './printed-config.ts';
 import { Registry } from './registry.ts';
 import { checkReservedParameters, checkScheduling } from './request-parameters.ts';
 import { runModel } from './run-model.ts';
@@ -114,7 +115,7 @@ export function createTritonCore(options: CoreOptions): TritonCore {
     },
     serverMetadata: () => ({ name: 'triton', version: core.serverVersion.value, extensions: EXTENSIONS }),
     modelMetadata: (name, version) => metadataOf(find(name, version), version === '' ? registry.versionsOf(name) : [find(name, version)]),
-    modelConfig: (name, version) => find(name, version).config,
+    modelConfig: (name, version) => printedConfig(find(name, version).config, core),
     isDecoupled: (name, version) => find(name, version).decoupled,
     modelStatistics: (name, version) => {
       const wanted = parseVersion(version);

@@ -55,7 +55,11 @@ export function management(core: TritonCore): UntypedServiceImplementation {
     ModelReady: unary(({ name, version }: Named) => ({ ready: core.modelReady(name, version) })),
     ServerMetadata: unary(() => core.serverMetadata()),
     ModelMetadata: unary(({ name, version }: Named) => core.modelMetadata(name, version)),
-    ModelConfig: unary(({ name, version }: Named) => ({ config: core.modelConfig(name, version) })),
+    ModelConfig: unary(({ name, version }: Named) => {
+      const config = core.modelConfig(name, version);
+      const readable = config.platform !== 'ensemble' || core.profile.core.ensembleConfigOverGrpc.value;
+      return { config: readable ? config : {} };
+    }),
     ModelStatistics: unary(({ name, version }: Named) => ({ model_stats: core.modelStatistics(name, version) })),
     RepositoryIndex: unary(({ repository_name, ready }: { repository_name: string; ready: boolean }) => ({
       models: core.repositoryIndex({ readyOnly: ready, repository: repository_name }),

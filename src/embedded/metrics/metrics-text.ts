@@ -4,11 +4,12 @@ import { FAILURE_REASONS } from '../core/statistics.ts';
 import { type Family, familyText } from './family.ts';
 import { hostFamilies } from './host.ts';
 
-/** The CPU families of 2.51, then what models add (docs/observed.md#triton-2-51). */
+/** The CPU families of a core (docs/observed.md#triton-2-51), then what models add. */
 export function metricsText(models: readonly LoadedModel[], core: CoreProfile): string {
   const families = [...inferenceFamilies(models, core), ...hostFamilies()].filter(
     ({ name }) =>
       (name !== 'nv_inference_pending_request_count' || core.pendingRequestsMetric.value) &&
+      (name !== 'nv_model_load_duration_secs' || core.modelLoadMetric.value) &&
       (!name.startsWith('nv_pinned_memory_pool_') || core.pinnedMemoryMetrics.value),
   );
   return families.map(familyText).join('') + models.map((m) => m.implementation?.metricsText?.() ?? '').join('');
@@ -67,6 +68,12 @@ function inferenceFamilies(models: readonly LoadedModel[], core: CoreProfile): F
       help: 'Instantaneous number of pending requests awaiting execution per-model.',
       type: 'gauge',
       samples: snapshots.map(({ labels, m }) => ({ labels, value: m.statistics.pending })),
+    },
+    {
+      name: 'nv_model_load_duration_secs',
+      help: 'Model load time in seconds',
+      type: 'gauge',
+      samples: snapshots.map(({ labels, m }) => ({ labels, value: m.loadSeconds })),
     },
   ];
 }

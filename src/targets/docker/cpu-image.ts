@@ -5,7 +5,7 @@ import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { writeFileAtomic } from '#core/files/index.ts';
 import { shortHash } from '#core/hash/index.ts';
-import { runCommand } from '../host/index.ts';
+import { onPath, runCommand } from '../host/index.ts';
 import { layOutTriton, serverRelease, serverTable } from '../process/index.ts';
 import type { Engine } from './engine.ts';
 import { engineError, statusOf } from './engine-error.ts';
@@ -102,8 +102,4 @@ async function baseLayer(notice: (line: string) => void, signal: AbortSignal | u
   } finally {
     rmSync(draft, { force: true });
   }
-}
-
-function onPath(program: string): boolean {
-  return (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, program)));
 }

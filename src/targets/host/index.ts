@@ -5,4 +5,4 @@ export { LogRing } from './log-ring.ts';
 export { DETACHED, ownerState, thisOwner } from './owner.ts';
 export { freePorts } from './ports.ts';
 export { type ProcessRow, findDescendants, findLiving, isLiving, killRow, readProcess } from './process-table.ts';
-export { type CommandOptions, runCommand } from './run-command.ts';
+export { type CommandOptions, onPath, runCommand } from './run-command.ts';

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { withDeadline } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 
@@ -41,4 +43,9 @@ export async function runCommand(program: string, args: readonly string[], optio
     child.on('close', (code, name) => (code === 0 ? resolve(output) : fail(`ended with ${code ?? name}`)));
     return promise;
   });
+}
+
+/** Whether a program of this name is in a folder of PATH. */
+export function onPath(program: string): boolean {
+  return (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, program)));
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { checkpointIdentity, configsIdentity, modelCodeIdentity, switchesOf, UNKNOWN } from '#core/identity/index.ts';
 import { readModelConfig } from '#wire/protocol/pbtxt.ts';
+import { tritonName } from '../tritonserver/index.ts';
 import type { TritonLayout } from './layout.ts';
 
 /** The checkpoint that the models of docker/models name, wherever their repository lies; undefined for other models. */
@@ -22,7 +23,8 @@ export function identify(layout: TritonLayout, repository: string, version: stri
   const checkpoint = checkpointOf(repository);
   return {
     server: 'tritonserver',
-    triton: version,
+    triton: tritonName(version, layout.core?.frontEnds),
+    ...(layout.core === undefined ? {} : { core: layout.core.origin }),
     ...(layout.wheelSha256 === undefined ? { program: layout.program } : { wheel: layout.wheelSha256.slice(0, 12) }),
     python: layout.python?.version ?? UNKNOWN,
     packages: layout.python?.packages ?? UNKNOWN,

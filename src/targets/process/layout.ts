@@ -1,12 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, copyFileSync, createReadStream, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { placeFolder, writeFileAtomic } from '#core/files/index.ts';
 import { sha256 } from '#core/hash/index.ts';
-import { findPip, findPython } from './python.ts';
+import { CORE_LIBRARIES, placeCore, requireCoreTools } from './core-library.ts';
+import { downloadWheel } from './download.ts';
+import { findPython } from './python.ts';
 import { type PythonEnvironment, pythonEnvironment } from './python-environment.ts';
 import { type ServerRelease, serverRelease, type ServerTable, serverTable } from './releases.ts';
 import { runCommand } from '../host/index.ts';
@@ -23,6 +24,17 @@ export interface TritonLayout {
   readonly python: PythonEnvironment | undefined;
   /** Undefined for a program that was not laid out from a wheel. */
   readonly wheelSha256: string | undefined;
+  /** Set: the core is newer than the front ends and the Python backend. */
+  readonly core?: LaidOutCore;
+}
+
+export interface LaidOutCore {
+  /** Release of the front ends and of the Python backend, as `2.51.0`. */
+  readonly frontEnds: string;
+  /** Where the core and the C library below it are from. */
+  readonly origin: string;
+  /** Folder with the libraries that it is linked with. */
+  readonly libraries: string;
 }
 
 /** One that was laid out here. */
@@ -45,8 +57,8 @@ export interface LayoutOptions {
  *
  * The server comes out of a PyPI wheel (docker/triton/tritonserver.json), which needs no installation. Built beside its place
  * and moved there in one rename, so an interrupted run leaves nothing that looks finished and two runs at once both
- * succeed. Errors: `triton-unknown`, `python-missing`, `pip-missing`, `command-failed`, `wheel-checksum`,
- * `unsupported-platform`, `deadline`.
+ * succeed. Errors: `triton-unknown`, `python-missing`, `pip-missing`, `command-failed`, `download-checksum`,
+ * `unsupported-platform`, `deadline`; for a newer core those of `requireCoreTools`.
  */
 export async function layOutTriton(options: LayoutOptions = {}): Promise<WheelLayout> {
   const { signal } = options;
@@ -56,10 +68,11 @@ export async function layOutTriton(options: LayoutOptions = {}): Promise<WheelLa
   const cache = options.cacheFolder ?? join(PACKAGE_ROOT, '.cache/triton');
   const python = await pythonEnvironment(cache, table, signal);
   const folder = join(cache, `tritonserver-${release.version}`);
-  const { releases: _, ...shared } = table;
+  const { releases: _, cores: _cores, ...shared } = table;
   const pins = sha256(JSON.stringify({ ...shared, ...release }));
-  if (!isFinished(folder, pins)) await build(cache, folder, { table, release, pins }, signal);
+  const marker = readMarker(folder, pins) ?? (await build(cache, folder, { table, release, pins }, signal));
   const server = serverFolder(folder);
+  const { core } = release;
   return {
     folder,
     program: join(server, 'bin/tritonserver'),
@@ -67,14 +80,31 @@ export async function layOutTriton(options: LayoutOptions = {}): Promise<WheelLa
     caches: join(server, 'caches'),
     python,
     wheelSha256: release.sha256,
+    ...(core === undefined
+      ? {}
+      : {
+          core: {
+            frontEnds: core.parts.frontEnds,
+            origin: `${core.release.artifact}, sha256 ${core.release.sha256.slice(0, 12)}, on glibc ${marker.libc}`,
+            libraries: join(folder, CORE_LIBRARIES),
+          },
+        }),
   };
 }
 
 const serverFolder = (folder: string) => join(folder, 'site/pytriton/tritonserver');
 
-function isFinished(folder: string, pins: string): boolean {
+interface Marker {
+  readonly pins: string;
+  /** Release of the C library below a newer core. */
+  readonly libc?: string;
+}
+
+function readMarker(folder: string, pins: string): Marker | undefined {
   const path = join(folder, MARKER);
-  return existsSync(path) && (JSON.parse(readFileSync(path, 'utf8')) as { readonly pins: string }).pins === pins;
+  if (!existsSync(path)) return undefined;
+  const marker = JSON.parse(readFileSync(path, 'utf8')) as Marker;
+  return marker.pins === pins ? marker : undefined;
 }
 
 function refuseOtherPlatform(): void {
@@ -92,36 +122,25 @@ interface Recipe {
   readonly pins: string;
 }
 
-async function build(cache: string, folder: string, recipe: Recipe, signal: AbortSignal | undefined): Promise<void> {
+async function build(cache: string, folder: string, recipe: Recipe, signal: AbortSignal | undefined): Promise<Marker> {
   const draft = join(cache, `.building-${process.pid}-${randomBytes(4).toString('hex')}`);
   try {
     mkdirSync(draft, { recursive: true });
-    await unpackServer(draft, recipe, signal);
-    writeFileAtomic(join(draft, MARKER), `${JSON.stringify({ pins: recipe.pins })}\n`);
-    placeFolder(draft, folder, () => (isFinished(folder, recipe.pins) ? true : undefined));
+    const libc = await unpackServer(draft, recipe, signal);
+    const marker: Marker = { pins: recipe.pins, ...(libc === undefined ? {} : { libc }) };
+    writeFileAtomic(join(draft, MARKER), `${JSON.stringify(marker)}\n`);
+    return placeFolder(draft, folder, () => readMarker(folder, recipe.pins)) ?? marker;
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
 }
 
-async function unpackServer(draft: string, { table, release }: Recipe, signal: AbortSignal | undefined) {
+/** Gives the release of the C library where a newer core brings one. */
+async function unpackServer(draft: string, { table, release }: Recipe, signal: AbortSignal | undefined): Promise<string | undefined> {
+  if (release.core !== undefined) requireCoreTools(release.core);
   const python = await findPython(table.python, table.libpython, signal);
-  const [program, ...first] = await findPip(python, signal);
-  const target = ['--no-deps', '--only-binary=:all:', '--python-version', table.python, '--platform', table.platform];
-  const wanted = `${table.package}==${release.packageVersion}`;
-  await runCommand(program, [...first, 'download', '--quiet', '--disable-pip-version-check', ...target, '--dest', draft, wanted], {
-    ms: 600_000,
-    what: `the download of ${table.package} ${release.packageVersion}`,
-    signal,
-  });
-  const wheel = join(draft, release.file);
-  const sum = await fileSha256(wheel);
-  if (sum !== release.sha256) {
-    throw new LockstepError('wheel-checksum', `${release.file} is not the pinned file`, {
-      context: { expected: release.sha256, got: sum },
-      hint: 'Do not use this download; find out why the package index serves another file.',
-    });
-  }
+  const target = { python, series: table.python, signal };
+  const wheel = await downloadWheel(draft, { ...release, package: table.package, platform: table.platform }, target);
   await runCommand(python.program, ['-I', '-m', 'zipfile', '-e', wheel, join(draft, 'site')], {
     ms: 120_000,
     what: 'unpacking the server',
@@ -135,15 +154,5 @@ async function unpackServer(draft: string, { table, release }: Recipe, signal: A
   chmodSync(join(server, 'backends/python', stub), 0o755);
   chmodSync(join(server, 'bin/tritonserver'), 0o755);
   rmSync(join(server, 'python_backend_stubs'), { recursive: true });
-}
-
-async function fileSha256(path: string): Promise<string> {
-  if (!existsSync(path)) {
-    throw new LockstepError('wheel-checksum', 'the download gave another file than the pinned one', {
-      context: { expected: path, folder: readdirSync(join(path, '..')).join(' ') },
-    });
-  }
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
+  return release.core === undefined ? undefined : placeCore(draft, release.core, target);
 }

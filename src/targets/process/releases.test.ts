@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { installedTriton } from './installed.ts';
-import { serverRelease, serverTable } from './releases.ts';
+import { serverRelease, serverReleases, serverTable } from './releases.ts';
 
 describe('the table of servers', () => {
   test('has every release whose binaries are published from 2.36 to 2.51, each under its checksum', () => {
@@ -16,9 +16,29 @@ describe('the table of servers', () => {
     }
   });
 
+  test('has the newer cores behind the front ends of 2.51, each under the checksum of both', () => {
+    const { releases, cores } = serverTable();
+    const hybrids = serverReleases().slice(releases.length);
+    expect(hybrids.map(({ version, container }) => [version, container])).toEqual([
+      ['2.65.0', '26.01'],
+      ['2.71.0', '26.07'],
+    ]);
+    expect(cores.releases.map(({ artifact }) => artifact)).toEqual([
+      'org.bytedeco:tritonserver:2.65.0-1.5.13:jar:linux-x86_64-redist',
+      'org.bytedeco:tritonserver:2.71.0-1.5.14:jar:linux-x86_64-redist',
+    ]);
+    for (const { sha256, core } of hybrids) {
+      expect(sha256).toBe(serverRelease('2.51').sha256);
+      expect(core?.parts.frontEnds).toBe('2.51.0');
+      expect(core?.release.sha256).toMatch(/^[0-9a-f]{64}$/);
+    }
+  });
+
   test('finds a release by its short and its whole version, and names all where there is none', () => {
     expect(serverRelease('2.47')).toEqual(serverRelease('2.47.0'));
     expect(serverRelease('2.47.0').container).toBe('24.06');
+    expect(serverRelease('2.71')).toEqual(serverRelease('2.71.0'));
+    expect(serverRelease('2.51').core).toBeUndefined();
     expect(() => serverRelease('2.37')).toThrow('[triton-unknown] there is no tritonserver 2.37 to lay out');
   });
 });

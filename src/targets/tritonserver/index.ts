@@ -8,4 +8,5 @@ export { findPortTaken } from './port-taken.ts';
 export { waitUntilAnswers } from './ready.ts';
 export { type ModelState, repositoryIndex } from './repository-index.ts';
 export { serverVersion } from './server-version.ts';
+export { tritonName } from './triton-name.ts';
 export { modelOfInstance, modelOfStub, modelsWithoutStub, stubsBelow } from './stubs.ts';

@@ -5,7 +5,7 @@ import type { ModelConfig } from './model-config.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** Fields that releases up to 2.51 do not know and therefore do not print. */
+/** Fields that releases up to 2.51 do not know and therefore do not print; of newer ones the embedded server adds them. */
 const UNKNOWN_TO_2_51: ReadonlySet<string> = new Set(['.inference.ModelEnsembling.max_inflight_requests']);
 
 /**

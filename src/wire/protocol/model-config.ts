@@ -86,7 +86,7 @@ export interface ModelConfig {
   readonly optimization?: Readonly<Record<string, unknown>>;
   readonly dynamic_batching?: DynamicBatching;
   readonly sequence_batching?: Readonly<Record<string, unknown>>;
-  readonly ensemble_scheduling?: { readonly step: readonly EnsembleStep[] };
+  readonly ensemble_scheduling?: { readonly step: readonly EnsembleStep[]; readonly max_inflight_requests?: number };
   readonly instance_group: readonly InstanceGroup[];
   readonly default_model_filename: string;
   readonly cc_model_filenames: Readonly<Record<string, string>>;
