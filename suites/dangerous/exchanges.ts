@@ -26,7 +26,8 @@ export const EXCHANGES: readonly DangerousExchange[] = [
     id: 'form-body',
     statement:
       'A form-encoded body of 4 MiB, what curl -d sends of itself, is answered or refused by every route, and the server lives on.',
-    known: 'tritonserver 2.33, 2.42 and 2.51 end with signal 11 in evhtp_parse_query_wflags at the first such body, whatever its route',
+    known:
+      'tritonserver 2.33, 2.42 and 2.51, and newer cores behind its front ends, end with signal 11 in evhtp_parse_query_wflags at the first such body, whatever its route',
     thread: 'docs/observed.md#crashes',
     times: FORM_ROUTES.length,
     async send(lab, i) {
@@ -47,7 +48,7 @@ export const EXCHANGES: readonly DangerousExchange[] = [
     id: 'grpc-error-metadata',
     statement: 'Streams with the metadata triton_grpc_error, whose model answers with an error, end with its status every time.',
     known:
-      'tritonserver 2.49, 2.50 and 2.51 end with signal 11 after 3 to 83 of them, soonest where the error comes without the final flag',
+      'tritonserver 2.49, 2.50 and 2.51, and newer cores behind its front ends, end with signal 11 after 3 to 83 of them, soonest where the error comes without the final flag',
     thread: 'https://github.com/triton-inference-server/server/issues/7368',
     times: 40,
     async send(lab) {
