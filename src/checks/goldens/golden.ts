@@ -63,19 +63,30 @@ const limitsSchema = z.strictObject({
 });
 
 /** One block of a suite's file; the key of the block is the request's id. */
-export const goldenSchema = z.strictObject({
-  prompt: promptSchema,
-  sampling: samplingSchema,
-  limits: limitsSchema,
-  finish: z.enum(['eos', 'length', 'stop-words']),
-  text: z.string(),
-  promptIds: ids,
-  ids,
-  margins: numbers,
-  runnerUps: ids,
-  logProbs: numbers,
-  recorded: z.string(),
-});
+export const goldenSchema = z
+  .strictObject({
+    prompt: promptSchema,
+    sampling: samplingSchema,
+    limits: limitsSchema,
+    finish: z.enum(['eos', 'length', 'stop-words']),
+    text: z.string(),
+    promptIds: ids,
+    ids,
+    margins: numbers,
+    runnerUps: ids,
+    logProbs: numbers,
+    recorded: z.string(),
+  })
+  .superRefine(({ ids: { length }, margins, runnerUps, logProbs }, context) => {
+    const wrong = (field: string, lengths: readonly number[], list: readonly number[]) => {
+      if (lengths.includes(list.length)) return;
+      context.addIssue({ code: 'custom', path: [field], message: `expected ${lengths.join(' or ')} numbers, received ${list.length}` });
+    };
+    // None where the server gave none; one more where the step of EOS was measured too.
+    wrong('margins', [0, length, length + 1], margins);
+    wrong('runnerUps', [margins.length], runnerUps);
+    wrong('logProbs', [0, length], logProbs);
+  });
 export type GoldenBlock = z.infer<typeof goldenSchema>;
 
 export const indexSchema = z.strictObject({

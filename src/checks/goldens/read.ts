@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { LockstepError } from '#core/errors/index.ts';
+import { parseJson } from '#core/json/index.ts';
 import { FORMAT, type Golden, type GoldenIndex, fromBlock, goldenSchema, indexSchema } from './golden.ts';
 
 /**
@@ -27,18 +28,24 @@ export function readIndex(path: string): GoldenIndex {
 }
 
 function readJson(path: string): Readonly<Record<string, unknown>> {
-  let file: unknown;
+  let bytes: Buffer;
   try {
-    file = JSON.parse(readFileSync(path, 'utf8'));
+    bytes = readFileSync(path);
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') {
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    if (code === 'ENOENT') {
       throw new LockstepError('golden-missing', `there is no ${path}`, {
         hint: 'Record it on the accepted build, with the flags of this run that name the target: npx lockstep goldens record',
         cause: thrown,
       });
     }
-    throw malformed(path, '', (thrown as Error).message, thrown);
+    throw new LockstepError('golden-malformed', `cannot read ${path}: ${message}`, {
+      hint: 'Correct what lies there, or its permissions.',
+    });
   }
+  const parsed = parseJson(bytes);
+  if (parsed.text === undefined) throw malformed(`${path}:${parsed.line}:${parsed.column}`, '', `no JSON: ${parsed.problem}`);
+  const file = parsed.value;
   if (!isObject(file)) throw malformed(path, '', 'expected an object');
   const format = file['format'];
   if (typeof format === 'number' && format > FORMAT) {
@@ -54,13 +61,13 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function malformed(path: string, under: string, problem: string | z.ZodError, cause?: unknown): LockstepError {
+function malformed(path: string, under: string, problem: string | z.ZodError): LockstepError {
   const issue = typeof problem === 'string' ? undefined : problem.issues[0];
   const field = [under, ...(issue?.path ?? [])].filter((part) => part !== '').join('.');
   const text = issue?.message ?? String(problem);
   return new LockstepError('golden-malformed', `${path}${field === '' ? '' : `, field ${field}`}: ${text}`, {
     hint: 'Restore the file from version control, or delete it and record it again; goldens are not edited by hand.',
     context: { path, field: field === '' ? undefined : field },
-    cause: cause ?? problem,
+    cause: problem,
   });
 }

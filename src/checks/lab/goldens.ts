@@ -4,7 +4,7 @@ import { type GoldenStore, openGoldenStore } from '#checks/goldens/index.ts';
 import { sha256 } from '#core/hash/index.ts';
 import type { Request } from '#core/request/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
-import { type PoolPrompt, readNamedPool, readPool, requestOf } from './plan.ts';
+import { type PoolPrompt, readPool, requestOf } from './plan.ts';
 
 /** The suite of accepted greedy answers. */
 export const GREEDY = 'greedy';
@@ -37,9 +37,8 @@ function checkpointName(dir: string): string {
  * checkpoint that nobody wrote prompts for.
  */
 export function promptPool(tokenizer: Tokenizer, file?: string): readonly PoolPrompt[] {
-  if (file !== undefined) return readNamedPool(file);
-  const own = readPool(join(tokenizer.dir, 'prompts.json'));
-  return own.length > 0 ? own : readPool(GENERAL_PROMPTS);
+  const own = join(tokenizer.dir, 'prompts.json');
+  return readPool(file ?? (existsSync(own) ? own : GENERAL_PROMPTS));
 }
 
 /** What `goldens record` asks: every prompt of the pool, and prompts that share their tail but not their beginning. */

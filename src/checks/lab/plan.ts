@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { LockstepError } from '#core/errors/index.ts';
+import { parseJson } from '#core/json/index.ts';
 import type { ChatMessage, Limits, Request, Sampling } from '#core/request/index.ts';
 import { type Rng, rngFrom } from '#core/seed/index.ts';
 
@@ -57,20 +58,6 @@ export function requestOf(p: PoolPrompt, limits: Limits, suffix = '', sampling: 
   };
 }
 
-/** Reads a pool file. Errors: `pool-malformed`. */
-export function readPool(path: string): readonly PoolPrompt[] {
-  if (!existsSync(path)) return [];
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as PoolPrompt[];
-  } catch (thrown) {
-    const { code, message } = thrown as NodeJS.ErrnoException;
-    throw new LockstepError('pool-malformed', `${path} is not a list of prompts: ${code === 'EISDIR' ? 'it is a folder' : message}`, {
-      hint: 'Correct the name, or the file: each entry is {"name": …, "kind": …, "text": …}, or "messages" in place of "text".',
-      cause: thrown,
-    });
-  }
-}
-
 const POOL = z
   .array(
     z
@@ -91,26 +78,41 @@ const POOL = z
   )
   .min(1);
 
-/** A file that the user named and may have written. Errors: `pool-missing`, `pool-malformed`, with the entry and what was expected. */
-export function readNamedPool(path: string): readonly PoolPrompt[] {
-  if (!existsSync(path)) {
-    throw new LockstepError('pool-missing', `there is no file ${path}`, { hint: 'Correct --prompts, or make one with: lockstep init.' });
-  }
-  const parsed = POOL.safeParse(readPool(path));
+/** A file of prompts. Errors: `pool-missing`, `pool-malformed`, with the entry and what was expected. */
+export function readPool(path: string): readonly PoolPrompt[] {
+  const parsed = POOL.safeParse(readJson(path));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    const at = issue?.path[0];
-    throw new LockstepError(
-      'pool-malformed',
-      `${path}: ${typeof at === 'number' ? `entry ${at + 1}${issue?.path.length === 1 ? '' : ` (${issue?.path.slice(1).join('.')})`}: ` : ''}${issue?.message}`,
-      { hint: 'Each entry is {"name": …, "kind": …, "text": …}, or "messages" in place of "text".' },
-    );
+    const [at, ...field] = issue?.path ?? [];
+    const place = typeof at === 'number' ? `, entry ${at + 1}${field.length === 0 ? '' : ` (${field.join('.')})`}` : '';
+    throw malformed(`${path}${place}: ${issue?.message.replace('Invalid input: ', '')}`);
   }
   const names = parsed.data.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice === undefined) return parsed.data;
   throw new LockstepError('pool-malformed', `${path}: two prompts have the name ${twice}`, {
     hint: 'Goldens are found by it; rename one.',
+  });
+}
+
+function readJson(path: string): unknown {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (thrown) {
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    if (code === 'EISDIR') throw malformed(`${path}: it is a folder`);
+    const hint = 'Correct --prompts, or make one with: lockstep init.';
+    throw new LockstepError('pool-missing', code === 'ENOENT' ? `there is no file ${path}` : `cannot read ${path}: ${message}`, { hint });
+  }
+  const parsed = parseJson(bytes);
+  if (parsed.text === undefined) throw malformed(`${path}:${parsed.line}:${parsed.column}: no JSON: ${parsed.problem}`);
+  return parsed.value;
+}
+
+function malformed(text: string): LockstepError {
+  return new LockstepError('pool-malformed', text, {
+    hint: 'Each entry is {"name": …, "kind": …, "text": …}, or "messages" in place of "text".',
   });
 }
 

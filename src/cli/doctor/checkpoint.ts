@@ -1,8 +1,10 @@
 /** The tokenizer, the checkpoint beside it, and whether the two agree. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { z } from 'zod';
 import { foldersOf } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import { parseJson } from '#core/json/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import type { Examination, Finding } from './finding.ts';
@@ -43,12 +45,13 @@ function examineTemplate(tokenizer: Tokenizer): Finding {
   }
 }
 
-interface ModelConfig {
-  readonly vocab_size?: number;
-  readonly bos_token_id?: number | null;
-  readonly eos_token_id?: number | readonly number[] | null;
-  readonly pad_token_id?: number | null;
-}
+const MODEL_CONFIG = z.object({
+  vocab_size: z.number().optional(),
+  bos_token_id: z.number().nullish(),
+  eos_token_id: z.union([z.number(), z.array(z.number())]).nullish(),
+  pad_token_id: z.number().nullish(),
+});
+type ModelConfig = z.output<typeof MODEL_CONFIG>;
 
 function examineModel(folder: string, tokenizer: Tokenizer, external: boolean): readonly Finding[] {
   const path = join(folder, 'config.json');
@@ -63,11 +66,16 @@ function examineModel(folder: string, tokenizer: Tokenizer, external: boolean): 
       ];
     return [fail('checkpoint', 'config.json is missing', REPAIR)];
   }
-  let config: ModelConfig;
-  try {
-    config = JSON.parse(readFileSync(path, 'utf8')) as ModelConfig;
-  } catch (thrown) {
-    return [fail('checkpoint', `config.json is no JSON: ${(thrown as Error).message}`, 'Restore the file.')];
+  const json = parseJson(readFileSync(path));
+  if (json.text === undefined) {
+    return [fail('checkpoint', `config.json:${json.line}:${json.column}: no JSON: ${json.problem}`, 'Restore the file.')];
+  }
+  const { data: config, error } = MODEL_CONFIG.safeParse(json.value);
+  if (config === undefined) {
+    const [issue] = error.issues;
+    return [
+      fail('checkpoint', `config.json, ${issue?.path.join('.')}: ${issue?.message.replace('Invalid input: ', '')}`, 'Restore the file.'),
+    ];
   }
   const wrong = disagreements(config, tokenizer);
   if (wrong.length > 0) return [fail('checkpoint', `config.json and tokenizer disagree: ${wrong.join('; ')}`, REPAIR)];

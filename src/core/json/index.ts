@@ -1,3 +1,6 @@
+export { parseJson, type ParsedJson } from './parse-json.ts';
+export { readJsonObject } from './read-object.ts';
+
 /** Canonical JSON: object keys sorted by code unit, no white space, numbers as JSON.stringify writes them. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sortKeys(value));

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
+import { parseJson } from '#core/json/index.ts';
 import { parseSafetensors, type Tensor } from './safetensors.ts';
 
 /** The sizes of a Llama; names follow config.json of transformers, shortened. */
@@ -150,12 +151,10 @@ function readEosId(folder: string, config: Record<string, unknown>): number {
 }
 
 function readJson(path: string): Record<string, unknown> {
-  try {
-    return JSON.parse(read(path).toString('utf8')) as Record<string, unknown>;
-  } catch (cause) {
-    if (cause instanceof LockstepError) throw cause;
-    throw new LockstepError('checkpoint-malformed', `${path} is not JSON`, { hint: 'Restore the file from version control.', cause });
-  }
+  const json = parseJson(read(path));
+  if (json.text !== undefined && typeof json.value === 'object' && json.value !== null) return json.value as Record<string, unknown>;
+  const what = json.text === undefined ? `:${json.line}:${json.column}: no JSON: ${json.problem}` : ': expected an object';
+  throw new LockstepError('checkpoint-malformed', `${path}${what}`, { hint: 'Restore the file from where the checkpoint came from.' });
 }
 
 function read(path: string): Buffer {

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { LockstepError } from '#core/errors/index.ts';
+import { parseJson } from '#core/json/index.ts';
 
 /** One tensor, widened to float64; `shape` as in the file, values row-major. */
 export interface Tensor {
@@ -6,11 +8,9 @@ export interface Tensor {
   readonly values: Float64Array;
 }
 
-interface Entry {
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly data_offsets: readonly [number, number];
-}
+const whole = z.int().min(0);
+const ENTRY = z.object({ dtype: z.string(), shape: z.array(whole), data_offsets: z.tuple([whole, whole]) });
+type Entry = z.output<typeof ENTRY>;
 
 const BYTES: Readonly<Record<string, number>> = { F32: 4, BF16: 2 };
 
@@ -28,20 +28,23 @@ export function parseSafetensors(bytes: Uint8Array, path: string): ReadonlyMap<s
   if (bodyStart > bytes.length) throw truncated(path, bytes.length, bodyStart);
   const tensors = new Map<string, Tensor>();
   for (const [name, entry] of Object.entries(parseHeader(bytes.subarray(8, bodyStart), path))) {
-    if (name !== '__metadata__') tensors.set(name, readTensor(view, bodyStart, name, entry, path));
+    if (name === '__metadata__') continue;
+    const { data, error } = ENTRY.safeParse(entry);
+    if (data === undefined) throw malformedHeader(`tensor ${name} in the header of ${path}: ${z.prettifyError(error).split('\n')[0]}`);
+    tensors.set(name, readTensor(view, bodyStart, name, data, path));
   }
   return tensors;
 }
 
-function parseHeader(bytes: Uint8Array, path: string): Record<string, Entry> {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Record<string, Entry>;
-  } catch (cause) {
-    throw new LockstepError('checkpoint-malformed', `the header of ${path} is not JSON`, {
-      hint: 'Restore the file from version control; it is not a .safetensors file.',
-      cause,
-    });
-  }
+function parseHeader(bytes: Uint8Array, path: string): object {
+  const json = parseJson(Buffer.from(bytes));
+  if (json.text === undefined) throw malformedHeader(`the header of ${path} is not JSON: ${json.problem}`);
+  if (typeof json.value !== 'object' || json.value === null) throw malformedHeader(`the header of ${path} is no object`);
+  return json.value;
+}
+
+function malformedHeader(text: string): LockstepError {
+  return new LockstepError('checkpoint-malformed', text, { hint: 'Restore the file from version control; it is not a .safetensors file.' });
 }
 
 function readTensor(view: DataView, bodyStart: number, name: string, entry: Entry, path: string): Tensor {

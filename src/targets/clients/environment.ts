@@ -5,6 +5,7 @@ import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { placeFolder, writeFileAtomic } from '#core/files/index.ts';
 import { sha256 } from '#core/hash/index.ts';
+import { readJsonObject } from '#core/json/index.ts';
 import { runCommand } from '../host/index.ts';
 import { findPip, findPython, layOutTriton } from '../process/index.ts';
 
@@ -66,9 +67,7 @@ const sitePackages = () => `venv/lib/python${PYTHON}/site-packages`;
 
 /** Made from the same requirements, by a Python that is still installed. */
 function isComplete(folder: string, stamp: string): boolean {
-  const marker = join(folder, MARKER);
-  if (!existsSync(marker) || !existsSync(join(folder, 'venv/bin/python'))) return false;
-  return (JSON.parse(readFileSync(marker, 'utf8')) as { readonly stamp: string }).stamp === stamp;
+  return existsSync(join(folder, 'venv/bin/python')) && readJsonObject(join(folder, MARKER))?.['stamp'] === stamp;
 }
 
 async function build(

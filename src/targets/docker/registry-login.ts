@@ -1,14 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { AuthConfig } from 'dockerode';
+import { z } from 'zod';
+import { readJsonObject } from '#core/json/index.ts';
 import { runCommand } from '../host/index.ts';
 
-interface DockerConfig {
-  readonly auths?: Readonly<Record<string, { readonly auth?: string }>>;
-  readonly credsStore?: string;
-  readonly credHelpers?: Readonly<Record<string, string>>;
-}
+const CONFIG = z.object({
+  auths: z.record(z.string(), z.object({ auth: z.string().optional() })).optional(),
+  credsStore: z.string().optional(),
+  credHelpers: z.record(z.string(), z.string()).optional(),
+});
 
 /** Docker Hub's entry has this name in config.json. */
 const HUB = 'https://index.docker.io/v1/';
@@ -35,12 +36,9 @@ export function registryOf(reference: string): string {
   return rest.length > 0 && (/[.:]/.test(first) || first === 'localhost') ? first : HUB;
 }
 
-function readConfig(path: string): DockerConfig {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as DockerConfig;
-  } catch {
-    return {};
-  }
+/** One that is missing or spoiled has no logins, as for the docker command when it pulls. */
+function readConfig(path: string): z.output<typeof CONFIG> {
+  return CONFIG.safeParse(readJsonObject(path)).data ?? {};
 }
 
 /** A helper that has nothing ends with an error; then the pull is tried without a login. */

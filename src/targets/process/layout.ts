@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { placeFolder, writeFileAtomic } from '#core/files/index.ts';
 import { sha256 } from '#core/hash/index.ts';
+import { readJsonObject } from '#core/json/index.ts';
 import { CORE_LIBRARIES, placeCore, requireCoreTools } from './core-library.ts';
 import { downloadWheel } from './download.ts';
 import { findPython } from './python.ts';
@@ -101,10 +102,8 @@ interface Marker {
 }
 
 function readMarker(folder: string, pins: string): Marker | undefined {
-  const path = join(folder, MARKER);
-  if (!existsSync(path)) return undefined;
-  const marker = JSON.parse(readFileSync(path, 'utf8')) as Marker;
-  return marker.pins === pins ? marker : undefined;
+  const marker = readJsonObject(join(folder, MARKER)) as Marker | undefined;
+  return marker?.pins === pins ? marker : undefined;
 }
 
 function refuseOtherPlatform(): void {

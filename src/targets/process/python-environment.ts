@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { placeFolder, writeFileAtomic } from '#core/files/index.ts';
 import { sha256 } from '#core/hash/index.ts';
+import { readJsonObject } from '#core/json/index.ts';
 import { findPip, findPython } from './python.ts';
 import { TRITON_DATA } from './releases.ts';
 import { runCommand } from '../host/index.ts';
@@ -63,10 +64,8 @@ function leaveRepositoriesAlone(packages: string): void {
 
 /** The marker of a finished environment made from the same pins, whose Python is still installed. */
 function readMarker(folder: string, pins: string): Marker | undefined {
-  const path = join(folder, MARKER);
-  if (!existsSync(path)) return undefined;
-  const marker = JSON.parse(readFileSync(path, 'utf8')) as Marker;
-  return marker.pins === pins && existsSync(marker.program) ? marker : undefined;
+  const marker = readJsonObject(join(folder, MARKER)) as Marker | undefined;
+  return marker?.pins === pins && existsSync(marker.program) ? marker : undefined;
 }
 
 /** A venv without pip plus the pinned packages; it finds its base by a relative look-up, so it may be moved. */

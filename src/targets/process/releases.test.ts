@@ -1,7 +1,10 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { spoiledBytes, spoiledJson } from '#core/testing/mutations.ts';
+import { refusal } from '#core/testing/refusal.ts';
 import { installedTriton } from './installed.ts';
 import { serverRelease, serverReleases, serverTable } from './releases.ts';
 
@@ -41,6 +44,26 @@ describe('the table of servers', () => {
     expect(serverRelease('2.51').core).toBeUndefined();
     expect(() => serverRelease('2.37')).toThrow('[triton-unknown] there is no tritonserver 2.37 to lay out');
   });
+});
+
+test('a spoiled table is refused with its place', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lockstep table '));
+  const path = join(folder, 'table.json');
+  const good = JSON.stringify(serverTable());
+  const content = fc.oneof(
+    spoiledBytes(good),
+    spoiledJson(JSON.parse(good)).map((json) => JSON.stringify(json)),
+  );
+  fc.assert(
+    fc.property(content, (text) => {
+      writeFileSync(path, text);
+      expect(refusal(() => serverRelease('2.51', serverTable(path)))).toMatch(
+        /^(accepted$|\[triton-table-malformed\] .*table\.json(:\d+:\d+|, .+|): |\[triton-unknown\])/s,
+      );
+    }),
+    { numRuns: 60 },
+  );
+  rmSync(folder, { recursive: true });
 });
 
 describe('a tritonserver of this host', () => {

@@ -1,81 +1,99 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
+import { parseJson } from '#core/json/index.ts';
 
 /** Where the recipe of real servers lies. */
 export const TRITON_DATA = join(PACKAGE_ROOT, 'docker/triton');
 
-export interface WheelPin {
-  readonly package: string;
-  readonly packageVersion: string;
-  readonly platform: string;
-  readonly file: string;
-  readonly sha256: string;
-}
+const version = z.string().regex(/^\d+\.\d+\.\d+$/, 'expected a version such as 2.51.0');
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 hexadecimal digits');
 
-/** docker/triton/tritonserver.json: which servers, from which package, under which checksums. */
-export interface ServerTable {
-  readonly package: string;
-  readonly platform: string;
-  /** Series of the CPython whose stub is used, as `3.11`. */
-  readonly python: string;
-  readonly libpython: string;
-  readonly layout: number;
-  readonly releases: readonly ServerRelease[];
-  /** Newer cores, published without front ends: they run behind those of `frontEnds`. */
-  readonly cores: CoreTable;
-}
+const WHEEL = z.strictObject({ package: z.string(), packageVersion: z.string(), platform: z.string(), file: z.string(), sha256 });
 
-export interface ServerRelease {
+const RELEASE = z.strictObject({
   /** As the server says it on /v2. */
-  readonly version: string;
+  version,
   /** NVIDIA's container with this server, as `24.10`. */
-  readonly container: string;
-  readonly packageVersion: string;
-  readonly file: string;
-  readonly sha256: string;
-  /** Set: the core is another release's than the front ends and the Python backend, which are the wheel's. */
-  readonly core?: Core;
-}
+  container: z.string(),
+  packageVersion: z.string(),
+  file: z.string(),
+  sha256,
+});
 
-export interface CoreTable extends CoreParts {
-  readonly releases: readonly CoreRelease[];
-}
+const CORE_RELEASE = z.strictObject({
+  version,
+  container: z.string(),
+  /** Maven coordinates of libtritonserver.so. */
+  artifact: z.string(),
+  file: z.string(),
+  sha256,
+});
 
 /** What newer cores share: the C library and the others that they are linked with. */
-export interface CoreParts {
-  readonly layout: number;
+const CORE_PARTS = z.strictObject({
+  layout: z.int(),
   /** Release of the front ends and of the Python backend, as `2.51.0`. */
-  readonly frontEnds: string;
-  readonly mavenPlugin: string;
-  readonly debian: { readonly suite: string; readonly packages: readonly string[] };
-  readonly cudaRuntime: WheelPin;
-}
+  frontEnds: version,
+  mavenPlugin: z.string(),
+  debian: z.strictObject({ suite: z.string(), packages: z.array(z.string()) }),
+  cudaRuntime: WHEEL,
+});
 
-export interface CoreRelease {
-  readonly version: string;
-  readonly container: string;
-  /** Maven coordinates of libtritonserver.so. */
-  readonly artifact: string;
-  readonly file: string;
-  readonly sha256: string;
-}
+/** docker/triton/tritonserver.json: which servers, from which package, under which checksums. */
+const TABLE = z
+  .strictObject({
+    package: z.string(),
+    platform: z.string(),
+    /** Series of the CPython whose stub is used, as `3.11`. */
+    python: z.string(),
+    libpython: z.string(),
+    layout: z.int(),
+    releases: z.array(RELEASE),
+    /** Newer cores, published without front ends: they run behind those of `frontEnds`. */
+    cores: CORE_PARTS.extend({ releases: z.array(CORE_RELEASE) }),
+  })
+  .refine(({ releases, cores }) => releases.some((release) => release.version === cores.frontEnds), {
+    path: ['cores', 'frontEnds'],
+    message: 'expected the version of one of the releases',
+  });
+
+export type WheelPin = z.output<typeof WHEEL>;
+export type ServerTable = z.output<typeof TABLE>;
+export type CoreParts = z.output<typeof CORE_PARTS>;
+type CoreRelease = z.output<typeof CORE_RELEASE>;
 
 export interface Core {
   readonly parts: CoreParts;
   readonly release: CoreRelease;
 }
 
-export function serverTable(): ServerTable {
-  return JSON.parse(readFileSync(join(TRITON_DATA, 'tritonserver.json'), 'utf8')) as ServerTable;
+export interface ServerRelease extends z.output<typeof RELEASE> {
+  /** Set: the core is another release's than the front ends and the Python backend, which are the wheel's. */
+  readonly core?: Core;
+}
+
+/** Errors: `triton-table-malformed`, with line or field. */
+export function serverTable(path = join(TRITON_DATA, 'tritonserver.json')): ServerTable {
+  const json = parseJson(readFileSync(path));
+  if (json.text === undefined) throw malformed(`${path}:${json.line}:${json.column}: no JSON: ${json.problem}`);
+  const { data, error } = TABLE.safeParse(json.value);
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  const field = issue?.path.join('.') ?? '';
+  throw malformed(`${path}${field === '' ? '' : `, ${field}`}: ${issue?.message.replace('Invalid input: ', '')}`);
+}
+
+function malformed(text: string): LockstepError {
+  return new LockstepError('triton-table-malformed', text, { hint: 'Restore the file from version control, or correct that place.' });
 }
 
 /** Every release that can be laid out, oldest first: those of the wheels, then the newer cores behind the newest front ends. */
 export function serverReleases({ releases, cores }: ServerTable = serverTable()): readonly ServerRelease[] {
   const { releases: newer, ...parts } = cores;
-  const wheel = releases.find(({ version }) => version === parts.frontEnds);
-  if (wheel === undefined) throw new LockstepError('internal', `tritonserver.json has no release ${parts.frontEnds}`);
+  const wheel = releases.find((release) => release.version === parts.frontEnds)!;
   return [
     ...releases,
     ...newer.map((release) => ({ ...wheel, version: release.version, container: release.container, core: { parts, release } })),

@@ -3,13 +3,16 @@ import { join } from 'node:path';
 import { Template } from '@huggingface/jinja';
 import { LockstepError } from '#core/errors/index.ts';
 import { sha256 } from '#core/hash/index.ts';
+import { parseJson } from '#core/json/index.ts';
 import type { ChatMessage } from '#core/request/index.ts';
 import { tokenDecoder } from './decode.ts';
 import { encoder } from './encode.ts';
 import { refuseInexact } from './exactness.ts';
 import { streamDecoder } from './stream.ts';
 import { tidied, tidiedPieces, tidiedStream } from './tidy.ts';
+import { structureOf } from './structure.ts';
 import type { TokenizerJson } from './tokenizer-json.ts';
+import { type TokenizerConfig, tokenizerConfigOf } from './tokenizer-config.ts';
 import type { Tokenizer } from './types.ts';
 
 /**
@@ -23,10 +26,10 @@ import type { Tokenizer } from './types.ts';
 export function loadTokenizer(dir: string): Tokenizer {
   const { value, hash } = readJson(dir, 'tokenizer.json');
   const config = existsSync(join(dir, 'tokenizer_config.json')) ? readJson(dir, 'tokenizer_config.json').value : {};
-  const json = value as unknown as TokenizerJson;
+  const json = structureOf(join(dir, 'tokenizer.json'), value);
   try {
     refuseInexact(dir, json);
-    return makeTokenizer(dir, hash, json, config);
+    return makeTokenizer(dir, hash, json, tokenizerConfigOf(dir, config));
   } catch (thrown) {
     if (thrown instanceof LockstepError) throw thrown;
     throw new LockstepError('tokenizer-malformed', `${join(dir, 'tokenizer.json')}: ${(thrown as Error).message}`, {
@@ -36,55 +39,50 @@ export function loadTokenizer(dir: string): Tokenizer {
   }
 }
 
-interface TokenizerConfig {
-  readonly chat_template?: unknown;
-  readonly [special: string]: unknown;
-}
-
 function makeTokenizer(dir: string, hash: string, json: TokenizerJson, config: TokenizerConfig): Tokenizer {
   const added = json.added_tokens ?? [];
   const ids = new Map([...Object.entries(json.model.vocab), ...added.map(({ content, id }) => [content, id] as const)]);
   const special = new Set(added.filter((token) => token.special === true).map((token) => token.content));
   const encode = encoder(json);
   const decoder = tokenDecoder(json);
-  const specialText = (name: string): string | undefined => {
-    const value = config[name];
-    if (typeof value === 'string') return value;
-    return typeof value === 'object' && value !== null && 'content' in value ? String(value.content) : undefined;
+  const idOf = (name: 'bos' | 'eos' | 'pad'): number | undefined => {
+    const text = config[name];
+    if (text === undefined) return undefined;
+    const id = ids.get(text);
+    if (id !== undefined) return id;
+    throw new LockstepError(
+      'tokenizer-malformed',
+      `${join(dir, 'tokenizer_config.json')}, ${name}_token: ${JSON.stringify(text)} is no token of tokenizer.json`,
+      {
+        hint: 'Take both files from the same checkpoint.',
+      },
+    );
   };
-  const idOf = (name: string): number | undefined => {
-    const text = specialText(name);
-    return text === undefined ? undefined : ids.get(text);
-  };
-  // Where nothing is said transformers 4.45 and later tidy nothing.
-  const tidies = config['clean_up_tokenization_spaces'] === true;
   const isShown = (token: string): boolean => !special.has(token);
 
   let template: Template | undefined;
   const chatTemplate = (): Template => {
-    if (template !== undefined) return template;
-    if (typeof config.chat_template !== 'string') {
-      throw new LockstepError('chat-template-missing', `${join(dir, 'tokenizer_config.json')} has no chat_template`, {
-        hint: 'Use prompts of kind text, or a tokenizer folder whose tokenizer_config.json has a chat_template.',
+    if (config.chatTemplate === undefined) {
+      throw new LockstepError('chat-template-missing', `${dir} has no chat template`, {
+        hint: 'Use prompts of kind text, or a tokenizer folder with a chat_template in tokenizer_config.json, or chat_template.jinja beside it.',
       });
     }
-    template = new Template(config.chat_template);
-    return template;
+    return (template ??= new Template(config.chatTemplate.text));
   };
 
   return {
     dir,
     hash,
     vocabSize: Array.from(ids.values()).reduce((most, id) => Math.max(most, id), -1) + 1,
-    bosId: idOf('bos_token'),
-    eosId: idOf('eos_token'),
-    padId: idOf('pad_token'),
+    bosId: idOf('bos'),
+    eosId: idOf('eos'),
+    padId: idOf('pad'),
     specialIds: new Set(added.filter((token) => special.has(token.content)).map((token) => token.id)),
     encode: (text, { addSpecialTokens }) => encode(text, addSpecialTokens),
     decode: (list, { skipSpecialTokens = true } = {}) => {
       const tokens = Array.from(list, (id) => decoder.tokenOf(id)).filter((token) => token !== undefined);
       const text = decoder.decode(skipSpecialTokens ? tokens.filter(isShown) : tokens);
-      return tidies ? tidied(text) : text;
+      return config.tidies ? tidied(text) : text;
     },
     tokenText: (id) => decoder.tokenOf(id),
     tokenBytes: (id) => {
@@ -97,42 +95,45 @@ function makeTokenizer(dir: string, hash: string, json: TokenizerJson, config: T
           ...variables,
           messages,
           add_generation_prompt: addGenerationPrompt,
-          bos_token: specialText('bos_token') ?? '',
-          eos_token: specialText('eos_token') ?? '',
+          bos_token: config.bos ?? '',
+          eos_token: config.eos ?? '',
         });
       } catch (thrown) {
         if (thrown instanceof LockstepError) throw thrown;
-        throw new LockstepError('chat-template-failed', `the chat template of ${dir} failed: ${(thrown as Error).message}`, {
-          hint: 'Render the same messages with transformers to see whether the template or the messages are at fault.',
-          cause: thrown,
-        });
+        throw new LockstepError(
+          'chat-template-failed',
+          `the chat template ${given === undefined ? `of ${config.chatTemplate?.file ?? dir}` : 'of the request'} failed: ${(thrown as Error).message}`,
+          {
+            hint: 'Render the same messages with transformers to see whether the template or the messages are at fault.',
+            cause: thrown,
+          },
+        );
       }
     },
     stream: ({ skipSpecialTokens = true, eager = false } = {}) => {
       const stream = streamDecoder(decoder, (token) => !skipSpecialTokens || isShown(token), eager);
-      return !tidies ? stream : eager ? tidiedPieces(stream) : tidiedStream(stream);
+      return !config.tidies ? stream : eager ? tidiedPieces(stream) : tidiedStream(stream);
     },
   };
 }
 
 function readJson(dir: string, file: string): { value: Record<string, unknown>; hash: string } {
   const path = join(dir, file);
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = readFileSync(path, 'utf8');
+    bytes = readFileSync(path);
   } catch (thrown) {
     throw missing(dir, path, thrown as NodeJS.ErrnoException);
   }
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new SyntaxError('expected an object');
-    return { value: value as Record<string, unknown>, hash: sha256(text) };
-  } catch (thrown) {
-    throw new LockstepError('tokenizer-malformed', `${path} is not JSON: ${(thrown as Error).message}`, {
-      hint: 'Restore the file; it may have been cut off while it was copied.',
-      cause: thrown,
-    });
+  const parsed = parseJson(bytes);
+  const { value } = parsed;
+  if (parsed.text !== undefined && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return { value: value as Record<string, unknown>, hash: sha256(bytes) };
   }
+  const what = parsed.text === undefined ? `:${parsed.line}:${parsed.column}: no JSON: ${parsed.problem}` : ': expected an object';
+  throw new LockstepError('tokenizer-malformed', `${path}${what}`, {
+    hint: 'Restore the file; it may have been cut off while it was copied.',
+  });
 }
 
 /** Files from which transformers makes a tokenizer.json. */

@@ -152,7 +152,7 @@ export const REFUSED: readonly (readonly [name: string, folder: string, change: 
   ['continuing_subword_prefix', 'tiny', (j) => (j.model.continuing_subword_prefix = '##')],
   ['characters without a token', 'tiny-spm', (j) => (j.model.byte_fallback = false)],
   ['lacks a token for some byte', 'tiny-spm', (j) => delete j.model.vocab['<0x41>']],
-  ['merges of byte tokens', 'tiny-spm', (j) => j.model.merges.push(['<0xC3>', '<0xA9>'])],
+  ['merges of byte tokens', 'tiny-spm', (j) => (j.model.merges.push(['<0xC3>', '<0xA9>']), (j.model.vocab['<0xC3><0xA9>'] = 512))],
   ['added token "<|bos|>" with single_word', 'tiny', (j) => (j.added_tokens[0].single_word = true)],
   ['added token "<gap>" with id 600, which is loaded as 512', 'tiny', (j) => add(j, '<gap>', { id: 600 })],
   [
