@@ -95,6 +95,12 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
     ],
     load: async () => (await import('./audit.ts')).audit,
   },
+  record: {
+    usage: 'lockstep record --upstream HOST:PORT[,PORT…] --output DIR',
+    summary: 'record what passes between any client and a server, as fixtures, until Ctrl-C',
+    examples: ['lockstep record --upstream gpu1:8001,8000,9000 --output recorded'],
+    load: async () => (await import('./record.ts')).record,
+  },
   doctor: {
     usage: 'lockstep doctor [flags]',
     summary: 'look at everything that a run needs, before the run',

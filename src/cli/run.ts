@@ -12,7 +12,7 @@ import { versionLine } from './version.ts';
 const ABOUT_ITSELF: readonly string[] = ['help', 'version'];
 
 /** Commands that would not look at any other word. */
-const FLAGS_ONLY: readonly CommandName[] = ['serve', 'start', 'ps', 'doctor'];
+const FLAGS_ONLY: readonly CommandName[] = ['serve', 'start', 'ps', 'record', 'doctor'];
 
 export async function run(args: readonly string[], context: Omit<CommandContext, 'flags'>): Promise<number> {
   const { terminal } = context;

@@ -5,3 +5,4 @@ export { messageBytes, messageJson } from './message-json.ts';
 export { messageType } from './proto-types.ts';
 export { type OpenFixture, openFixture, parseFixture, readFixture } from './read.ts';
 export { FixtureWriter, fixtureText, writeFixture } from './write.ts';
+export { type Recorder, type Recording, startRecorder } from './recorder/recorder.ts';

@@ -40,7 +40,8 @@ export function endLine(events: number): string {
  */
 export class FixtureWriter {
   readonly path: string;
-  readonly #part: string;
+  /** Where it is until it is finished. */
+  readonly partPath: string;
   readonly #state = new ContentState();
   #file: number | undefined;
   #pending: string[] = [];
@@ -51,10 +52,10 @@ export class FixtureWriter {
   /** @param folder made when it is missing */
   constructor(folder: string, name: string, header: FixtureHeader) {
     this.path = join(folder, name);
-    this.#part = this.path + UNFINISHED;
+    this.partPath = this.path + UNFINISHED;
     this.#try(() => {
       makeFolders(dirname(this.path));
-      this.#file = openSync(this.#part, 'wx');
+      this.#file = openSync(this.partPath, 'wx');
     });
     this.#add(headerLines(header).join('\n'));
   }
@@ -85,15 +86,15 @@ export class FixtureWriter {
     this.flush();
     this.#close();
     if (this.#bytes <= READABLE_BYTES) {
-      this.#try(() => renameSync(this.#part, this.path));
+      this.#try(() => renameSync(this.partPath, this.path));
       return this.path;
     }
     const small = this.path + COMPRESSED;
     try {
       const how = { params: { [constants.ZSTD_c_checksumFlag]: 1 } };
-      await pipeline(createReadStream(this.#part), createZstdCompress(how), createWriteStream(small + UNFINISHED));
+      await pipeline(createReadStream(this.partPath), createZstdCompress(how), createWriteStream(small + UNFINISHED));
       renameSync(small + UNFINISHED, small);
-      unlinkSync(this.#part);
+      unlinkSync(this.partPath);
       return small;
     } catch (thrown) {
       throw this.#failed(thrown);

@@ -12,6 +12,7 @@ export const COMMAND_NAMES = [
   'audit',
   'identify',
   'init',
+  'record',
   'doctor',
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];

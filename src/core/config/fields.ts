@@ -446,9 +446,9 @@ export const FIELDS = {
   }),
   output: field(folder().optional(), {
     value: 'DIR',
-    expected: 'a folder that is not there yet',
-    help: 'where the model repository is written',
-    commands: ['repository'],
+    expected: 'a folder; for a model repository one that is not there yet',
+    help: 'where the model repository is written, or the fixtures of a recording',
+    commands: ['repository', 'record'],
   }),
   form: field(z.enum(['inflight', 'v1', 'llmapi']).default('inflight'), {
     value: 'NAME',
@@ -500,6 +500,18 @@ export const FIELDS = {
     help: 'print a unified diff that sets every knob to its deterministic value; nothing is changed',
     commands: ['audit'],
   }),
+  upstream: field(
+    z
+      .string()
+      .refine((text) => isHostPorts(text, ''))
+      .optional(),
+    {
+      value: 'HOST:PORT',
+      expected: 'host:port, without TLS; several ports as gpu1:8001,8000,9000',
+      help: 'the ports of the server, of either protocol, that clients are recorded in front of',
+      commands: ['record'],
+    },
+  ),
   listFaults: field(z.boolean().default(false), {
     expected: 'true or false',
     help: 'name every fault, say what it breaks, and stop',
