@@ -9,7 +9,8 @@ import { connectReplicas, identityAsLoaded, startTarget } from '#targets/index.t
 import { assertReplicasAlike } from '#checks/replicas/index.ts';
 import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import { GREEDY, goldenRequests, goldenStore } from '#checks/lab/goldens.ts';
-import { type Lab, inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
+import type { Lab } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 
 export type GoldensAction = 'record' | 'verify' | 'update' | 'list';

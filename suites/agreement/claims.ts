@@ -2,7 +2,7 @@ import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Compared, compared } from '#checks/lab/compared.ts';
 import { type Judged, forgiven, judged } from '#checks/lab/judged.ts';
 import type { Lab } from '#checks/lab/lab.ts';
-import { inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
 import { notServed } from '#checks/lab/outcome.ts';
 import { law, servesCounts } from '#checks/laws/index.ts';
 import type { Mode, RouteId } from '#core/request/index.ts';

@@ -1,6 +1,7 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Judged, failureOf, judged } from '#checks/lab/judged.ts';
-import { type Lab, inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
+import type { Lab } from '#checks/lab/lab.ts';
 import { notServed } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import type { Failure } from '#checks/lab/result.ts';

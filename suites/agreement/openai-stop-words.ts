@@ -1,6 +1,6 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Judged, judged } from '#checks/lab/judged.ts';
-import { inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
 import { notServed } from '#checks/lab/outcome.ts';
 import { law } from '#checks/laws/index.ts';
 import { ROUTES } from '#checks/routes/index.ts';

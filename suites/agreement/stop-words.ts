@@ -1,6 +1,7 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Judged, judged } from '#checks/lab/judged.ts';
-import { type Lab, inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
+import type { Lab } from '#checks/lab/lab.ts';
 import { notServed } from '#checks/lab/outcome.ts';
 import { type PoolPrompt, requestOf } from '#checks/lab/plan.ts';
 import { law } from '#checks/laws/index.ts';

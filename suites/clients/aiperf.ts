@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Lab } from '#checks/lab/lab.ts';
-import { inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
 import type { Judged } from '#checks/lab/judged.ts';
 import type { Case } from '#core/request/index.ts';
 import { FLAG, type Transcript, TranscriptBuilder } from '#core/transcript/index.ts';

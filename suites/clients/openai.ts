@@ -1,6 +1,6 @@
 /** The openai packages for Python and for Node: the same uses, the same laws. */
 import type { Lab } from '#checks/lab/lab.ts';
-import { inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { ROUTES } from '#checks/routes/index.ts';
 import { openAiBody } from '#checks/routes/openai-request.ts';

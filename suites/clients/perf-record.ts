@@ -1,7 +1,7 @@
 /** perf_analyzer's `--profile-export-file`, which genai-perf writes too: every request with all of its responses. */
 import { readFileSync } from 'node:fs';
 import type { Lab } from '#checks/lab/lab.ts';
-import { inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
 import type { Judged } from '#checks/lab/judged.ts';
 import type { Case, Mode, RouteId } from '#core/request/index.ts';
 import { FLAG, type Transcript, TranscriptBuilder } from '#core/transcript/index.ts';

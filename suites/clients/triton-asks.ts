@@ -5,7 +5,7 @@ import { ensembleRequest, generateBody } from '#checks/routes/ensemble-request.t
 import { llmapiRequest } from '#checks/routes/llmapi-request.ts';
 import { promptIds, promptText } from '#checks/routes/prompt.ts';
 import { rawRequest } from '#checks/routes/raw-request.ts';
-import { inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
 import type { Case, Request, RouteId } from '#core/request/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { InferRequest } from '#wire/clients/index.ts';

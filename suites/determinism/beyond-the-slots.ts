@@ -1,6 +1,6 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Compared, compared } from '#checks/lab/compared.ts';
-import { inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
 import type { PoolPrompt } from '#checks/lab/plan.ts';
 import { settled } from '#checks/lab/settled.ts';
 import type { Request } from '#core/request/index.ts';

@@ -1,6 +1,6 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { failureOf } from '#checks/lab/judged.ts';
-import { inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
 import { notServed } from '#checks/lab/outcome.ts';
 import { type PoolPrompt, requestOf } from '#checks/lab/plan.ts';
 import { firstTextDifference } from '#checks/laws/index.ts';

@@ -1,6 +1,7 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Compared, compared } from '#checks/lab/compared.ts';
-import { type Lab, inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
+import type { Lab } from '#checks/lab/lab.ts';
 import { GREEDY, goldenStore } from '#checks/lab/goldens.ts';
 import { notServed } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';

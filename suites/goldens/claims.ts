@@ -2,7 +2,8 @@ import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type Compared, compared } from '#checks/lab/compared.ts';
 import type { Golden } from '#checks/goldens/index.ts';
 import { GREEDY, SHARED_TAIL, goldenRequests, goldenStore } from '#checks/lab/goldens.ts';
-import { type Lab, inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
+import type { Lab } from '#checks/lab/lab.ts';
 
 const greedy: Claim = {
   id: 'greedy',

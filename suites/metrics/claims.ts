@@ -1,7 +1,8 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { unanswered } from '#checks/lab/compare-one.ts';
 import { readGauges, untilIdle } from '#checks/lab/engine-gauges.ts';
-import { type Lab, inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
+import type { Lab } from '#checks/lab/lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { failureOf, summarised } from '#checks/lab/judged.ts';

@@ -1,6 +1,7 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { untilIdle } from '#checks/lab/engine-gauges.ts';
-import { type Lab, inParallel } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
+import type { Lab } from '#checks/lab/lab.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import type { Failure } from '#checks/lab/result.ts';

@@ -1,5 +1,5 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
-import type { Budget } from '#checks/lab/lab.ts';
+import type { Budget } from '#checks/lab/parts.ts';
 import { lacking, structural } from '#checks/lab/outcome.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 import { PACKAGE_ROOT, type RunConfig, TINY_CHECKPOINT, defaultSettings, toRunConfig } from '#core/config/index.ts';

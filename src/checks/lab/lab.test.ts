@@ -12,7 +12,8 @@ import { type Answer, law } from '#checks/laws/index.ts';
 import { rightTranscript } from '#checks/laws/right-transcript.ts';
 import { compared } from './compared.ts';
 import { forgiven, judged } from './judged.ts';
-import { type Lab, inParallel } from './lab.ts';
+import { inParallel } from './in-parallel.ts';
+import type { Lab } from './lab.ts';
 import { makeLab } from './make-lab.ts';
 import { lacking } from './outcome.ts';
 

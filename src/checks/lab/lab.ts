@@ -18,66 +18,13 @@ import type { ReleaseProfile } from '#core/profile/index.ts';
 import { type Case, type Mode, type Request, type RouteId, describeCase } from '#core/request/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Metrics } from '#wire/protocol/prometheus.ts';
-import { type Clients, withoutSecrets } from '#wire/clients/index.ts';
+import { withoutSecrets } from '#wire/clients/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
-import type { Accepted } from './accepted-answer.ts';
 import { compareOne } from './compare-one.ts';
 import { measuredNoise } from './measure.ts';
+import type { LabParts } from './parts.ts';
 import type { Plan } from './plan.ts';
-import type { Endpoints, Health } from '#targets/types.ts';
-import { settled } from './settled.ts';
-
-/** How much to do: the ordinary run, or the small one with which the suite tests itself. */
-export interface Budget {
-  /** Scales every number of cases; 1 = ordinary. */
-  readonly scale: number;
-  /** Property runs per route. */
-  readonly propertyRuns: number;
-  /** Tokens of an answer that is to be cancelled: long enough to be in the middle of it. */
-  readonly longTokens: number;
-}
-
-export interface LabParts {
-  readonly endpoints: Endpoints;
-  readonly clients: Clients;
-  readonly tokenizer: Tokenizer;
-  readonly profile: ReleaseProfile;
-  readonly policy: Policy['id'];
-  readonly plan: Plan;
-  readonly budget: Budget;
-  readonly goldensDir: string;
-  /** Which routes the target has; a reason in words for those that it has not. */
-  readonly notServed: ReadonlyMap<RouteId, string>;
-  /** Where raw is not served and goldens are: the answers that they tell. */
-  readonly accepted: Accepted | undefined;
-  /** Names of the target's models, by the route that asks them. */
-  readonly models: RouteContext['models'];
-  /** False: the repository has no decoupled transaction policy, so nothing streams and every answer comes whole. */
-  readonly decoupled: boolean;
-  /** What the ensemble's configuration lists as outputs; empty where there is no such model. */
-  readonly ensembleOutputs: ReadonlySet<string>;
-  /** Parameters of the raw model's configuration, as they stand there; empty where there is no such model. */
-  readonly rawParameters: Readonly<Record<string, string>>;
-  /** True for targets that this run started and may disturb (load, unload, restart). */
-  readonly owned: boolean;
-  /** Whether a server may be asked what makes some releases crash or hang (suites/dangerous): this one, or one apart from it. */
-  readonly dangerous: 'no' | 'here' | 'apart';
-  /** Starts a second target made the same way; undefined where that is impossible. */
-  readonly restart: (() => Promise<{ readonly lab: Lab } & AsyncDisposable>) | undefined;
-  readonly health: () => Promise<Health>;
-  readonly deadlineMs: number;
-  readonly identity: Readonly<Record<string, string>>;
-  /** Streams that were over and did not end, where the release does that; undefined: every end is waited for. */
-  readonly lostEnds: { count: number } | undefined;
-  /** Counts one more of them; what opens streams of its own passes it on. */
-  readonly onLostEnd: (() => void) | undefined;
-  /** Request id that this run is narrowed to, if it is: then not every law finds a case, and that is no failure. */
-  readonly only: string | undefined;
-  /** File of the prompts; undefined: those of the checkpoint. */
-  readonly prompts: string | undefined;
-  /** How a claim of this run is repeated, but for its id. */
-  readonly replayBase: string;
-}
+import type { Health } from '#targets/types.ts';
 
 /** How long a process may take to be gone once its connections broke; a server that lives costs the wait. */
 const DYING_MS = 300;
@@ -379,20 +326,4 @@ export class Lab {
   metrics(): Promise<Metrics> | undefined {
     return this.parts.clients.metrics?.();
   }
-}
-
-/** Runs `work` over items with at most `limit` at once, results in order; after a failure nothing new is begun. */
-export async function inParallel<T, R>(items: readonly T[], limit: number, work: (item: T, index: number) => Promise<R>): Promise<R[]> {
-  const results: R[] = Array.from({ length: items.length });
-  let next = 0;
-  const lanes = Array.from({ length: Math.min(limit, items.length) }, async () => {
-    try {
-      for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i] as T, i);
-    } catch (thrown) {
-      next = items.length;
-      throw thrown;
-    }
-  });
-  await settled(lanes);
-  return results;
 }

@@ -1,7 +1,8 @@
 import { failsUnder } from '#checks/compare/index.ts';
 import type { Golden } from '#checks/goldens/index.ts';
 import { GREEDY, goldenStore } from '#checks/lab/goldens.ts';
-import { inParallel, type Lab } from '#checks/lab/lab.ts';
+import { inParallel } from '#checks/lab/in-parallel.ts';
+import type { Lab } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 import { requestOf } from '#checks/lab/plan.ts';
 import { answerOf } from '#checks/laws/index.ts';
