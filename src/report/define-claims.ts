@@ -2,6 +2,7 @@
 import { afterAll } from 'vitest';
 import { zeroDivergenceBound, clopperPearsonUpper } from '#core/stats/index.ts';
 import { type Claim, type Outcome } from '#checks/lab/claim.ts';
+import { ofError, withFixtures } from '#checks/lab/fixtures.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 import { lacking, notServed, structural } from '#checks/lab/outcome.ts';
@@ -25,6 +26,7 @@ function sharedLab(run: ProvidedRun): Promise<{ readonly lab: Lab } & AsyncDispo
     config: run.config,
     endpoints: run.endpoints,
     identity: run.header.identity,
+    fixtures: run.fixtures,
     health: () => healthOfTarget(run),
     restart:
       run.config.target === 'external' || run.config.target === 'openai' ? undefined : async () => startAgain(run, (await made).lab.signal),
@@ -47,6 +49,7 @@ async function startAgain(run: ProvidedRun, signal: AbortSignal | undefined): Pr
       endpoints: target.endpoints,
       identity: target.identity,
       health: () => target.health(),
+      fixtures: run.fixtures,
     });
     lab.signal = signal;
     return {
@@ -107,7 +110,7 @@ async function runOn(provided: ProvidedRun, c: Claim, signal: AbortSignal): Prom
     const { lab } = await sharedLab(provided);
     lab.signal = signal;
     const lost = lab.parts.lostEnds?.count ?? 0;
-    const outcome = withLostEnds(await c.run(lab), (lab.parts.lostEnds?.count ?? 0) - lost);
+    const outcome = withLostEnds(keptExchanges(lab, c, await c.run(lab)), (lab.parts.lostEnds?.count ?? 0) - lost);
     signal.throwIfAborted();
     const health = await lab.parts.health();
     if (health.alive)
@@ -133,9 +136,20 @@ async function runOn(provided: ProvidedRun, c: Claim, signal: AbortSignal): Prom
     death = health.detail;
     const text =
       thrown instanceof LockstepError && thrown.code === 'server-died' ? thrown.message.replace('[server-died] ', '') : health.detail;
-    return structural(0, '', [{ law: 'server-survives', code: 'server-died', text: `the server died during this claim: ${text}` }]);
+    const died = { law: 'server-survives', code: 'server-died', text: `the server died during this claim: ${text}` };
+    const { lab } = await sharedLab(provided);
+    return keptExchanges(lab, c, structural(0, '', [ofError(died, thrown)]));
   } finally {
     signal.removeEventListener('abort', dropLab);
+  }
+}
+
+/** A disk that is full makes no claim fail. */
+function keptExchanges(lab: Lab, c: Claim, outcome: Outcome): Outcome {
+  try {
+    return { ...outcome, failures: withFixtures(lab, c, outcome.failures) };
+  } catch (thrown) {
+    return { ...outcome, notes: [...(outcome.notes ?? []), `no fixture was written: ${LockstepError.from(thrown).message}`] };
   }
 }
 

@@ -1,4 +1,5 @@
 /** Starts the target of a run before the first suite, and stops it after the last, whatever happened between. */
+import { resolve } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { goldenStore, recordedIdentities } from '#checks/lab/goldens.ts';
 import { promptsOf } from '#checks/lab/prompts-of.ts';
@@ -11,6 +12,9 @@ import { loadTokenizer } from '#wire/tokenizer/index.ts';
 import type { Endpoints } from '#targets/types.ts';
 import type { Alike } from '#checks/replicas/index.ts';
 import { identityDifferences, refuseOtherIdentity } from './identity-differences.ts';
+
+/** From the working directory. */
+const FIXTURES = '.lockstep/fixtures';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   try {
@@ -53,6 +57,7 @@ async function startRun(project: TestProject): Promise<() => Promise<void>> {
       config,
       endpoints: target.endpoints,
       processes: await target.processes(),
+      fixtures: resolve(FIXTURES),
       identityDifferences: identityDifferences(recordings, identity),
     });
   } catch (thrown) {

@@ -66,6 +66,7 @@ const failure = z.object({
     .array(z.object({ name: z.string(), ids: z.array(z.number().int()), tokens: z.array(z.string()), total: z.number().int() }))
     .optional()
     .describe('The prompt as the tokenizer makes ids of it, and as the engine got it where that is known to differ.'),
+  fixture: z.string().optional().describe('File with the recorded exchange (docs/fixtures.md), from the working directory.'),
   replay: z.string().optional().describe('A command that repeats exactly this case.'),
 });
 

@@ -17,6 +17,8 @@ export interface ProvidedRun {
   /** What must live behind the replies; empty for an external target. */
   readonly processes: readonly ProcessRef[];
   readonly identityDifferences: readonly IdentityDifference[];
+  /** Folder for the exchanges of failing cases. */
+  readonly fixtures?: string;
 }
 
 declare module 'vitest' {

@@ -2,6 +2,7 @@ import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import { type EngineGauges, readGauges, untilIdle } from '#checks/lab/engine-gauges.ts';
 import { failsUnder } from '#checks/compare/index.ts';
 import type { Lab } from '#checks/lab/lab.ts';
+import { aboutExchange } from '#checks/lab/fixtures.ts';
 import { failureOf } from '#checks/lab/judged.ts';
 import { notServed, structural } from '#checks/lab/outcome.ts';
 import { requestOf } from '#checks/lab/plan.ts';
@@ -123,14 +124,20 @@ async function once(lab: Lab, s: Scenario, i: number, shown: boolean): Promise<S
   const after = await untilIdle(lab, 30_000);
 
   const cancelAfter = 'afterEvents' in cancel ? cancel.afterEvents : undefined;
-  const fail = (id: string, code: string, text: string): Failure => ({
-    law: id,
-    code,
-    text,
-    case: viewOf(c),
-    ...viewsOf(lab, transcript, { truth, cancelAfter }),
-    replay: replayOf(lab, s.id, c.request),
-  });
+  /** Kept as a fixture: the exchange that was cancelled, or the one beside it that it did something to. */
+  const fail = (id: string, code: string, text: string, exchange = transcript): Failure =>
+    aboutExchange(
+      {
+        law: id,
+        code,
+        text,
+        case: viewOf(c),
+        ...viewsOf(lab, transcript, { truth, cancelAfter }),
+        replay: replayOf(lab, s.id, c.request),
+      },
+      exchange,
+      exchange === transcript ? truth : undefined,
+    );
   const byClient = seenByClient(lab, s, cancel, transcript, truth);
   const failures: Failure[] = byClient.map((v) => failureOf(lab, s.id, transcript, v, truth, { cancelAfter }));
   const asked = truth.ids.length;
@@ -159,13 +166,18 @@ async function once(lab: Lab, s: Scenario, i: number, shown: boolean): Promise<S
     const { verdict, text } = await lab.judge(t, truths[n]!);
     if (failsUnder(lab.policy, verdict))
       failures.push(
-        fail('neighbours-unchanged', 'neighbour-changed', `${neighbours[n]!.id}, which ran beside the cancelled request, changed: ${text}`),
+        fail(
+          'neighbours-unchanged',
+          'neighbour-changed',
+          `${neighbours[n]!.id}, which ran beside the cancelled request, changed: ${text}`,
+          t,
+        ),
       );
   }
   for (const t of filled) {
     if (t.ids.length !== FILLER_TOKENS)
       failures.push(
-        fail('neighbours-unchanged', 'neighbour-cut', `a request that held a slot gave ${t.ids.length} of ${FILLER_TOKENS} ids`),
+        fail('neighbours-unchanged', 'neighbour-cut', `a request that held a slot gave ${t.ids.length} of ${FILLER_TOKENS} ids`, t),
       );
   }
   if (s.oneAtATime) {

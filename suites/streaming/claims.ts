@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
+import { reworded } from '#checks/lab/fixtures.ts';
 import { type Judged, failureOf, judged } from '#checks/lab/judged.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { NOT_DECOUPLED, notServed, structural } from '#checks/lab/outcome.ts';
@@ -148,7 +149,7 @@ async function property(
   }
   const short = !details.failed && (details.interrupted || details.numRuns < asked);
   return {
-    failures: details.failed ? last.map((f) => ({ ...f, text: `${f.text} (${where})` })) : [],
+    failures: details.failed ? last.map((f) => reworded(f, `${f.text} (${where})`)) : [],
     notes: short ? [`${stratum.id}: ${details.numRuns} of ${asked} runs in the time there was`] : [],
   };
 }

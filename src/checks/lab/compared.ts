@@ -7,6 +7,7 @@ import type { Outcome } from './claim.ts';
 import { unanswered } from './compare-one.ts';
 import { summarised } from './judged.ts';
 import type { Lab } from './lab.ts';
+import { aboutExchange } from './fixtures.ts';
 import { replayOf, viewOf } from './replay.ts';
 import { sidesOf } from './sides.ts';
 import { viewsOf } from './views.ts';
@@ -54,7 +55,7 @@ export async function compared(
     }
     if (!failsUnder(lab.policy, comparison.verdict)) continue;
     const sides = sidesOf(lab, c.transcript, c.truth);
-    failures.push({
+    const failure: Failure = {
       law: lawOf(lab, law, c, comparison),
       code: comparison.verdict,
       text: comparison.text,
@@ -63,7 +64,8 @@ export async function compared(
       ...(sides === undefined ? {} : { sides }),
       ...viewsOf(lab, c.transcript, { truth: c.truth }),
       replay: replayOf(lab, claimId, c.transcript.case.request),
-    });
+    };
+    failures.push(aboutExchange(failure, c.transcript, c.truth));
   }
   const total = tally(comparisons);
   const notes = Object.entries(total.counts)

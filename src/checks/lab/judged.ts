@@ -5,6 +5,7 @@ import type { Failure } from './result.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Outcome } from './claim.ts';
 import type { Lab } from './lab.ts';
+import { aboutExchange } from './fixtures.ts';
 import { replayOf, viewOf } from './replay.ts';
 import { sidesOf } from './sides.ts';
 import { type Beside, viewsOf } from './views.ts';
@@ -108,7 +109,7 @@ export function failureOf(
   { reference, cancelAfter }: Beside = {},
 ): Failure {
   const sides = truth === undefined ? undefined : sidesOf(lab, t, truth);
-  return {
+  const failure: Failure = {
     law: violation.law,
     code: violation.code,
     text: violation.text,
@@ -117,6 +118,7 @@ export function failureOf(
     ...viewsOf(lab, t, { truth, reference, cancelAfter }),
     replay: replayOf(lab, claimId, t.case.request),
   };
+  return aboutExchange(failure, t, truth);
 }
 
 export function summarised(failures: readonly Failure[]): readonly Failure[] {

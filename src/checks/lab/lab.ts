@@ -21,6 +21,7 @@ import type { Metrics } from '#wire/protocol/prometheus.ts';
 import { withoutSecrets } from '#wire/clients/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import { compareOne } from './compare-one.ts';
+import { diedOf, recorded, sameExchange } from './fixtures.ts';
 import { measuredNoise } from './measure.ts';
 import type { LabParts } from './parts.ts';
 import type { Plan } from './plan.ts';
@@ -123,7 +124,8 @@ export class Lab {
     if (lacks !== undefined)
       throw new LockstepError('route-not-served', lacks, { hint: 'Give the target the model of this route, or leave the claim out.' });
     const deadlineMs = this.#hung.has(c.route) ? Math.min(AFTER_HANG_MS, this.parts.deadlineMs) : this.parts.deadlineMs;
-    const t = await this.#counted(ROUTES[c.route].run(c, this.#context, { deadlineMs, signal, ...options }));
+    const run = (tap?: RunOptions['tap']) => ROUTES[c.route].run(c, this.#context, { deadlineMs, signal, tap, ...options });
+    const t = await this.#counted(this.parts.fixtures === undefined ? run() : recorded(run, options));
     if (t.ending === 'deadline') this.#hung.add(c.route);
     else if (t.ending === 'complete') this.#hung.delete(c.route);
     signal?.throwIfAborted();
@@ -131,9 +133,10 @@ export class Lab {
     if (!this.parts.owned && t.errors.length === 0 && t.ending !== 'broken' && t.ending !== 'deadline') return t;
     const { alive, detail } = await this.healthSoon(t.ending === 'broken');
     if (!alive) {
-      throw new LockstepError('server-died', `after ${describeCase(c)}: ${detail}`, {
+      const died = new LockstepError('server-died', `after ${describeCase(c)}: ${detail}`, {
         hint: 'The server log says why; the replay command sends the same request to a new server.',
       });
+      throw diedOf(died, t);
     }
     return t;
   }
@@ -160,7 +163,7 @@ export class Lab {
   #withoutSecrets(t: Transcript): Transcript {
     const { access } = this.parts.endpoints;
     if (t.errors.length === 0 || access === undefined) return t;
-    return { ...t, errors: t.errors.map((error) => ({ ...error, message: withoutSecrets(error.message, access) })) };
+    return sameExchange(t, { ...t, errors: t.errors.map((error) => ({ ...error, message: withoutSecrets(error.message, access) })) });
   }
 
   /** A process of this run whose connection broke may be on its way out, so it gets a moment to be gone. */

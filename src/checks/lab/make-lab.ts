@@ -25,6 +25,8 @@ export interface LabOptions {
   readonly budget?: Budget;
   readonly restart?: LabParts['restart'];
   readonly deadlineMs?: number;
+  /** Folder for the exchanges of failing cases; absent: they are not kept. */
+  readonly fixtures?: string | undefined;
 }
 
 /** Connects to a running target. The connections close when the lab's parts are disposed. */
@@ -63,6 +65,7 @@ export async function makeLab(options: LabOptions): Promise<{ readonly lab: Lab 
     lostEnds,
     onLostEnd,
     prompts: config.prompts,
+    fixtures: options.fixtures,
     replayBase: replayCommand(config),
   });
   return { lab, [Symbol.asyncDispose]: () => clients[Symbol.asyncDispose]() };

@@ -58,6 +58,8 @@ export interface LabParts {
   readonly only: string | undefined;
   /** File of the prompts; undefined: those of the checkpoint. */
   readonly prompts: string | undefined;
+  /** Folder for the exchanges of failing cases; undefined: they are not kept. */
+  readonly fixtures: string | undefined;
   /** How a claim of this run is repeated, but for its id. */
   readonly replayBase: string;
 }

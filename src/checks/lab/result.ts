@@ -100,6 +100,8 @@ export interface Failure {
   readonly exchanges?: readonly ExchangeView[];
   /** The prompt as the tokenizer makes ids of it, and as the route gave it to the engine where that is known to differ. */
   readonly prompts?: readonly PromptView[];
+  /** Path of the recorded exchange, from the working directory. */
+  readonly fixture?: string;
   /** A command that repeats exactly this case. */
   readonly replay?: string;
 }

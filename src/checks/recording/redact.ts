@@ -13,6 +13,12 @@ const SECRET_CHARACTERS = 6;
 /** One exchange: what a secret header had is then hidden in messages and bodies too, since servers quote what they refuse. */
 export class Redactor {
   readonly #secrets = new Set<string>();
+  readonly #names: ReadonlySet<string>;
+
+  /** @param names headers that carry secrets beside those that are made for it, in lower case */
+  constructor(names: readonly string[] = []) {
+    this.#names = new Set(names);
+  }
 
   event<E extends FixtureEvent>(event: E): E {
     const hidden: { -readonly [K in keyof FixtureEvent]?: unknown } & { headers?: Headers; path?: string; bytes?: Buffer } = {};
@@ -23,8 +29,9 @@ export class Redactor {
   }
 
   #headers(headers: Headers): Headers {
-    if (!headers.some(([name]) => SECRET_NAME.test(name))) return headers;
-    return headers.map(([name, value]) => (SECRET_NAME.test(name) ? [name, this.#hidden(value)] : [name, value]));
+    const secret = (name: string): boolean => SECRET_NAME.test(name) || this.#names.has(name.toLowerCase());
+    if (!headers.some(([name]) => secret(name))) return headers;
+    return headers.map(([name, value]) => (secret(name) ? [name, this.#hidden(value)] : [name, value]));
   }
 
   /** The scheme before a token (`Bearer`) is none. */

@@ -22,6 +22,7 @@ export const generate: Route = {
     const stream = context.clients.http.openGenerate(context.models.ensemble, body, {
       signal: options.signal,
       deadlineMs: options.deadlineMs,
+      tap: options.tap,
       stream: c.mode === 'stream',
     });
     return runEventExchange(stream, builder, generateReader(builder, id), options);

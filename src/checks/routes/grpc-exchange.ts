@@ -30,7 +30,7 @@ export async function runGrpcExchange(exchange: GrpcExchange): Promise<Transcrip
   const { cancel } = options;
   const deadlineMs = cancel?.how === 'deadline' ? Math.min(cancel.ms, options.deadlineMs) : options.deadlineMs;
   const startNs = nowNs();
-  const { call, sent } = open(exchange, { signal: options.signal, deadlineMs });
+  const { call, sent } = open(exchange, { signal: options.signal, deadlineMs, tap: options.tap });
   await using _ = call;
   let left = false;
   let stopping: Promise<void> | undefined;
@@ -94,7 +94,7 @@ function open(exchange: GrpcExchange, options: CallOptions): { readonly call: In
 /** The stop request's own answer belongs to the exchange: its failure is an error of the transcript. */
 async function stop(exchange: GrpcExchange, deadlineMs: number): Promise<void> {
   try {
-    await exchange.stop?.({ signal: exchange.options.signal, deadlineMs });
+    await exchange.stop?.({ signal: exchange.options.signal, deadlineMs, tap: exchange.options.tap });
   } catch (thrown) {
     const error = LockstepError.from(thrown);
     exchange.builder.error(String(error.context['status'] ?? error.code), `stop request: ${error.message}`, 'instead');

@@ -19,7 +19,10 @@ export const openAiChat: Route = {
     if (openai === undefined) throw noFrontEnd();
     const messages = c.request.prompt.kind === 'messages' ? c.request.prompt.messages : [];
     const builder = new TranscriptBuilder(c);
-    const stream = openai.openChat({ messages, ...openAiBody(c, context) }, { signal: options.signal, deadlineMs: options.deadlineMs });
+    const stream = openai.openChat(
+      { messages, ...openAiBody(c, context) },
+      { signal: options.signal, deadlineMs: options.deadlineMs, tap: options.tap },
+    );
     return runEventExchange(stream, builder, chatReader(builder), options);
   },
 };

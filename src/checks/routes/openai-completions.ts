@@ -25,7 +25,7 @@ export const openAiCompletions: Route = {
     const text = promptText(c.request.prompt, context.tokenizer);
     const body = { prompt: text, ...openAiBody(c, context) };
     const builder = new TranscriptBuilder(c, { text });
-    const stream = openai.openCompletions(body, { signal: options.signal, deadlineMs: options.deadlineMs });
+    const stream = openai.openCompletions(body, { signal: options.signal, deadlineMs: options.deadlineMs, tap: options.tap });
     return runEventExchange(stream, builder, completionsReader(builder), options);
   },
 };

@@ -2,7 +2,7 @@
 import type { Case, Mode, RouteId } from '#core/request/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
-import type { Clients } from '#wire/clients/index.ts';
+import type { CallTap, Clients } from '#wire/clients/index.ts';
 import type { ReleaseProfile } from '#core/profile/index.ts';
 
 export interface RouteContext {
@@ -43,6 +43,8 @@ export interface RunOptions {
   /** Hard limit for the whole exchange in milliseconds; when it passes the transcript ends with `deadline`. */
   readonly deadlineMs: number;
   readonly cancel?: Cancel;
+  /** Told what passes on each inference call of the exchange: the first is the case's own, a stop request has another. */
+  readonly tap?: (() => CallTap) | undefined;
   /** Ask for log-probabilities (raw, ensemble, generate). */
   readonly logProbs?: boolean;
   /** Ask for generation logits, from which margins and runner-ups are taken (raw). */

@@ -44,6 +44,7 @@ export function renderFailure(claim: ClaimResult, failure: Failure, canvas: Canv
   lines.push(row('what', failure.text));
   const sides = renderSides(failure.sides ?? [], { ...canvas, columns: canvas.columns - 4 });
   if (sides.length > 0) lines.push('', ...sides.map((line) => `    ${line}`), '');
+  if (failure.fixture !== undefined) lines.push(`  ${style.dim(padEnd('fixture', LABEL_CELLS))}${failure.fixture}`);
   if (failure.replay !== undefined) lines.push(`  ${style.dim(padEnd('replay', LABEL_CELLS))}${style.accent(failure.replay)}`);
   return lines.join('\n');
 }

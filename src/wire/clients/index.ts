@@ -13,6 +13,7 @@ export { grpcClient } from './grpc/index.ts';
 export { HttpChannel } from './http/index.ts';
 export type * from './openai/index.ts';
 export type * from './server-client.ts';
+export type { CallEvent, CallTap } from './tap.ts';
 export type * from './types.ts';
 export { errorText as httpErrorText } from './http/index.ts';
 

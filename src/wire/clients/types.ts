@@ -1,9 +1,12 @@
 /** What the routes need from the clients; each protocol has its own folder with the same file names. */
+import type { CallTap } from './tap.ts';
 import type { Tensor } from '#wire/protocol/tensors.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly deadlineMs: number;
+  /** Asked once per inference call, and then told what passes on it; other calls are not told. */
+  readonly tap?: (() => CallTap) | undefined;
 }
 
 export interface InferRequest {

@@ -4,6 +4,7 @@ import { UNLIMITED_MESSAGES } from '#wire/protocol/service.ts';
 import { type Access, grpcMetadata, grpcTarget } from '../access.ts';
 import type { CallOptions } from '../types.ts';
 import { callStatus, interrupted, statusError } from './status.ts';
+import { tappedMethod, watchCall } from './tapped.ts';
 
 /** One RPC: its path and its codec. proto-loader's method definitions have this shape. */
 export interface Method<Req, Res> {
@@ -88,15 +89,20 @@ export class GrpcChannel implements AsyncDisposable {
   }
 
   /** A raw call that streams both ways; the caller listens to `data`, `end`, `error` and `status`, and cancels. */
-  open<Req, Res>(method: Method<Req, Res>, options: { readonly deadlineMs: number }): ClientDuplexStream<Req, Res> {
+  open<Req, Res>(rpc: Method<Req, Res>, options: Pick<CallOptions, 'deadlineMs' | 'tap'>): ClientDuplexStream<Req, Res> {
+    const tap = options.tap?.();
+    const method = tap === undefined ? rpc : tappedMethod(rpc, tap);
+    const metadata = grpcMetadata(this.access);
     const connection = this.#take();
     const call = connection.client.makeBidiStreamRequest<Req, Res>(
       method.path,
       method.requestSerialize,
       method.responseDeserialize,
-      grpcMetadata(this.access),
+      metadata,
       { deadline: deadlineIn(options.deadlineMs) },
     );
+    if (tap !== undefined)
+      watchCall(call as never, tap, { path: method.path, metadata, address: this.address, deadlineMs: options.deadlineMs });
     this.#inFlight.add(call);
     call.once('status', () => {
       connection.calls--;

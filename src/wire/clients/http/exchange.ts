@@ -1,6 +1,7 @@
 import type { Dispatcher, Pool } from 'undici';
 import { LockstepError } from '#core/errors/index.ts';
 import { Arrivals } from '../arrivals.ts';
+import type { CallTap } from '../tap.ts';
 import type { CallOptions } from '../types.ts';
 
 export interface HttpRequest {
@@ -47,6 +48,7 @@ export class HttpExchange implements AsyncDisposable {
   readonly #ending = Promise.withResolvers<HttpEnding>();
   readonly #chunks = new Arrivals<Buffer>(() => this.close());
   readonly #cleanUp: () => void;
+  readonly #tap: CallTap | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #ended = false;
 
@@ -59,6 +61,7 @@ export class HttpExchange implements AsyncDisposable {
     // Whoever reads only the ending must not be told of an unhandled rejection.
     this.head.catch(() => {});
 
+    this.#tap = options.tap?.();
     const { signal } = options;
     const onAbort = (): void => {
       const error = new LockstepError('interrupted', `stopped while waiting for ${this.#what}`, { cause: signal?.reason });
@@ -79,6 +82,7 @@ export class HttpExchange implements AsyncDisposable {
       return;
     }
     signal?.addEventListener('abort', onAbort, { once: true });
+    this.#tellRequest(request, origin);
     pool.dispatch(
       {
         path: request.path,
@@ -109,17 +113,34 @@ export class HttpExchange implements AsyncDisposable {
         if (this.#ended) controller.abort(new Error('closed before it was sent'));
       },
       onRequestSent: () => this.#sent.resolve(),
-      onResponseStart: (_controller, status, headers) => this.#head.resolve({ status, headers }),
-      onResponseData: (_controller, chunk) => this.#chunks.push(chunk),
+      onResponseStart: (_controller, status, headers) => {
+        this.#tap?.({ kind: 'response', status, headers: pairs(headers) });
+        this.#head.resolve({ status, headers });
+      },
+      onResponseData: (_controller, chunk) => {
+        this.#tap?.({ kind: 'body', from: 'server', bytes: chunk });
+        this.#chunks.push(chunk);
+      },
       onResponseEnd: () => this.#end({ kind: 'complete' }),
       onResponseError: (_controller, error) => this.#end({ kind: 'broken', error: transportError(error, this.#what, origin) }),
     };
+  }
+
+  #tellRequest({ method, path, headers = {}, body }: HttpRequest, origin: string): void {
+    if (this.#tap === undefined) return;
+    const bytes = Buffer.from(body ?? '');
+    const length: [string, string][] = bytes.length === 0 ? [] : [['content-length', String(bytes.length)]];
+    this.#tap({ kind: 'request', method, path, headers: [['host', new URL(origin).host], ...pairs(headers), ...length] });
+    if (bytes.length > 0) this.#tap({ kind: 'body', from: 'client', bytes });
+    this.#tap({ kind: 'end', from: 'client' });
   }
 
   #end(ending: HttpEnding): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#cleanUp();
+    if (ending.kind === 'complete') this.#tap?.({ kind: 'end', from: 'server' });
+    else this.#tap?.({ kind: 'close', from: ending.kind === 'broken' ? 'server' : 'client' });
     const error =
       ending.kind === 'complete'
         ? undefined
@@ -132,6 +153,10 @@ export class HttpExchange implements AsyncDisposable {
     this.#chunks.end(ending.kind === 'closed' ? undefined : error);
     this.#ending.resolve(ending);
   }
+}
+
+function pairs(headers: Readonly<Record<string, string | string[] | undefined>>): [string, string][] {
+  return Object.entries(headers).flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]));
 }
 
 const NO_CONNECTION: ReadonlySet<string> = new Set([
