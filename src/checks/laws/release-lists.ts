@@ -13,6 +13,10 @@ export const EVERY_CORE: readonly string[] = [
   '2.49',
   '2.50',
   '2.51',
+  '2.65',
+  '2.65+2.51',
+  '2.71',
+  '2.71+2.51',
 ];
 export const EVERY_MODELS: readonly string[] = ['0.19', '1.x', '1.0', '1.1', '1.2'];
 export const BEFORE_COUNTS: readonly string[] = ['r24.11', 'r25.05', 'r25.06', 'r25.07', 'r25.08', 'r25.09', 'r25.10'];
