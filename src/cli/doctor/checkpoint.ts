@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
-import { foldersOf } from '#core/config/index.ts';
+import { foldersOf, type Settings } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { parseJson } from '#core/json/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
@@ -15,7 +15,7 @@ const REPAIR = 'Give --tokenizer the folder of the checkpoint that the target se
 
 export const examineCheckpoint: Examination = async ({ settings, cwd }) => {
   const folder = foldersOf(settings, cwd).tokenizer;
-  if (folder === undefined) return [fail(WHAT, 'target external needs one', 'Add --tokenizer DIR.')];
+  if (folder === undefined) return [fail(WHAT, `target ${settings.target} needs one`, 'Add --tokenizer DIR.')];
   const shown = relative(cwd, folder).startsWith('..') ? folder : relative(cwd, folder) || '.';
   let tokenizer: Tokenizer;
   try {
@@ -28,9 +28,35 @@ export const examineCheckpoint: Examination = async ({ settings, cwd }) => {
   return [
     found,
     examineTemplate(tokenizer),
-    ...examineModel(folder, tokenizer, settings.target === 'external' || settings.target === 'openai'),
+    ...examineModel(folder, tokenizer, !servesCheckpoint(settings)),
+    ...examineEnds(folder, tokenizer),
   ];
 };
+
+/** The embedded server and the CPU models serve the very folder; others have an engine or a repository, and it is the clients' tokenizer. */
+function servesCheckpoint({ target, repository, engineDir, tokenizer }: Settings): boolean {
+  return target !== 'external' && target !== 'openai' && repository === undefined && engineDir === undefined && tokenizer === undefined;
+}
+
+const GENERATION_CONFIG = z.object({ eos_token_id: z.union([z.number(), z.array(z.number())]).nullish() });
+
+/** A model may end its answers with several tokens, and the stock preprocessing sends one as end_id (triton_backend/all_models). */
+function examineEnds(folder: string, { eosId }: Tokenizer): readonly Finding[] {
+  const path = join(folder, 'generation_config.json');
+  if (!existsSync(path) || eosId === undefined) return [];
+  const { data } = GENERATION_CONFIG.safeParse(parseJson(readFileSync(path)).value);
+  if (data === undefined) return [warn('end of answer', 'generation_config.json cannot be read', 'Restore the file.')];
+  const ends = [data.eos_token_id ?? []].flat();
+  const others = ends.filter((id) => id !== eosId);
+  if (others.length === 0) return [];
+  if (!ends.includes(eosId)) {
+    return [fail('end of answer', `eos is ${eosId} in the tokenizer and ${ends.join(' or ')} in generation_config.json`, REPAIR)];
+  }
+  const text = `generation_config.json ends answers with ${ends.join(' or ')}, and stock models send ${eosId} alone as end_id`;
+  return [
+    warn('end of answer', text, `Where answers run past ${others.join(' or ')}, set eos_token of tokenizer_config.json to that one.`),
+  ];
+}
 
 function examineTemplate(tokenizer: Tokenizer): Finding {
   try {
@@ -53,10 +79,10 @@ const MODEL_CONFIG = z.object({
 });
 type ModelConfig = z.output<typeof MODEL_CONFIG>;
 
-function examineModel(folder: string, tokenizer: Tokenizer, external: boolean): readonly Finding[] {
+function examineModel(folder: string, tokenizer: Tokenizer, apart: boolean): readonly Finding[] {
   const path = join(folder, 'config.json');
   if (!existsSync(path)) {
-    if (external)
+    if (apart)
       return [
         warn(
           'checkpoint',
@@ -80,7 +106,7 @@ function examineModel(folder: string, tokenizer: Tokenizer, external: boolean): 
   const wrong = disagreements(config, tokenizer);
   if (wrong.length > 0) return [fail('checkpoint', `config.json and tokenizer disagree: ${wrong.join('; ')}`, REPAIR)];
   const weights = existsSync(join(folder, 'model.safetensors'));
-  if (!weights && !external) return [fail('checkpoint', 'model.safetensors is missing', 'Restore docker/checkpoint from version control.')];
+  if (!weights && !apart) return [fail('checkpoint', 'model.safetensors is missing', 'Restore docker/checkpoint from version control.')];
   const ids = `bos ${tokenizer.bosId ?? 'none'}, eos ${tokenizer.eosId ?? 'none'}, pad ${tokenizer.padId ?? 'none'}`;
   return [ok('checkpoint', `vocabulary ${config.vocab_size ?? 'unknown'}, ${ids}; the tokenizer agrees`)];
 }

@@ -18,6 +18,7 @@ import { examineHost } from './host.ts';
 import { examineNode } from './node.ts';
 import { examinePorts } from './ports.ts';
 import { examinePython } from './python.ts';
+import { examineRepository } from './repository.ts';
 import { examineSlurm } from './slurm.ts';
 import { examineTarget } from './target.ts';
 
@@ -27,6 +28,7 @@ const EXAMINATIONS: readonly Examination[] = [
   examinePorts,
   examineCheckpoint,
   examineEngine,
+  examineRepository,
   examineGoldens,
   examineCache,
   examineHost,

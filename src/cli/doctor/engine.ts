@@ -13,7 +13,7 @@ export const examineEngine: Examination = async ({ settings, cwd }) => {
   try {
     const engine = readEngineFolder(folder);
     const built = engine.version === undefined ? 'a TensorRT-LLM that it does not name' : `TensorRT-LLM ${engine.version}`;
-    const layout = `tensor ${engine.tensorParallel}, pipeline ${engine.pipelineParallel}, batch ${engine.maxBatchSize ?? 'unknown'}, beams ${engine.maxBeamWidth}`;
+    const layout = `tensor ${engine.tensorParallel}, pipeline ${engine.pipelineParallel}, batch ${engine.maxBatchSize ?? 'unknown'}, beams ${engine.maxBeamWidth}, ${engine.tokensPerBlock ?? 'unknown'} tokens per block`;
     const found = ok('engine', `built by ${built}; ${layout}; an image must have the very same release`);
     const tokenizer = foldersOf(settings, cwd).tokenizer;
     return [found, ...(tokenizer === undefined ? [] : examineVocabulary(engine.config.value, tokenizer))];

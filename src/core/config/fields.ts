@@ -105,7 +105,7 @@ export const FIELDS = {
     expected: 'a folder with one folder per model',
     help: 'model repository that target process, docker or slurm serves, such as `lockstep repository create` makes',
     defaultText: 'docker/models of this checkout',
-    commands: [...STARTS, 'init'],
+    commands: [...STARTS, 'doctor', 'init'],
   }),
   goldens: field(folder().optional(), {
     value: 'DIR',

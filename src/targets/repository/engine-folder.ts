@@ -18,7 +18,9 @@ const ENGINE_CONFIG = z.looseObject({
     .looseObject({
       max_batch_size: count.optional(),
       max_beam_width: count.optional(),
-      plugin_config: z.looseObject({}).optional(),
+      plugin_config: z
+        .looseObject({ tokens_per_block: count.optional(), use_paged_context_fmha: z.union([z.boolean(), z.string()]).nullish() })
+        .optional(),
     })
     .optional(),
 });
@@ -33,6 +35,10 @@ export interface EngineFolder {
   readonly pipelineParallel: number;
   readonly maxBatchSize: number | undefined;
   readonly maxBeamWidth: number;
+  /** Tokens of one block of the KV cache; undefined where it does not say. */
+  readonly tokensPerBlock: number | undefined;
+  /** Whether it can reuse blocks; undefined where it does not say. */
+  readonly pagedContextFmha: boolean | undefined;
   /** `float32` and the like. */
   readonly logitsType: string;
 }
@@ -88,6 +94,8 @@ export function readEngineConfig(folder: string): EngineFolder {
 
 function described(folder: string, config: Positioned, data: z.output<typeof ENGINE_CONFIG>): EngineFolder {
   const { mapping, logits_dtype } = data.pretrained_config;
+  const plugins = data.build_config?.plugin_config;
+  const paged = plugins?.use_paged_context_fmha;
   const tensorParallel = mapping?.tp_size ?? 1;
   const pipelineParallel = mapping?.pp_size ?? 1;
   const worldSize = mapping?.world_size ?? tensorParallel * pipelineParallel;
@@ -107,6 +115,8 @@ function described(folder: string, config: Positioned, data: z.output<typeof ENG
     pipelineParallel,
     maxBatchSize: data.build_config?.max_batch_size,
     maxBeamWidth: data.build_config?.max_beam_width ?? 1,
+    tokensPerBlock: plugins?.tokens_per_block,
+    pagedContextFmha: paged === undefined || paged === null ? undefined : paged === true || /^(true|enable)$/i.test(String(paged)),
     logitsType: logits_dtype ?? 'float32',
   };
 }

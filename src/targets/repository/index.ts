@@ -6,5 +6,6 @@ export { auditRepository } from './audit/repository.ts';
 export { readStatistics, type Trial, tryBehaviour } from './behaviour/index.ts';
 export { KNOBS, UNSEEN_KNOBS, type Knob, type Level } from './knobs/index.ts';
 export { type EngineFolder, readEngineConfig, readEngineFolder } from './engine-folder.ts';
+export { type Fit, type FitOptions, fitOf, type Misfit } from './fit.ts';
 export { planRepository, type PlannedRepository, type RepositoryOptions } from './plan.ts';
 export { writeRepository } from './write.ts';

@@ -1,25 +1,15 @@
 /** The knobs of a model repository, file by file. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import { LockstepError } from '#core/errors/index.ts';
 import { REPOSITORY_1_X, type RepositoryRelease } from '#core/profile/index.ts';
-import type { ModelConfig } from '#wire/protocol/model-config.ts';
 import { placeOf, placesIn, type Place, type PlaceStep } from '#wire/protocol/pbtxt-places.ts';
-import { readModelConfig } from '#wire/protocol/pbtxt.ts';
 import { parameterOf } from '../knobs/engine.ts';
 import { BUILD_KNOBS, CONFIG_KNOBS, type FileKnob, LLMAPI_KNOBS } from '../knobs/index.ts';
 import { type Positioned, readPositioned } from '../positioned.ts';
 import { releaseFor } from '../release-for.ts';
 import type { Audit, Finding } from './finding.ts';
+import { type ModelFile, readModels } from './models.ts';
 import { roleOf } from './model-role.ts';
-
-interface ModelFile {
-  readonly name: string;
-  readonly folder: string;
-  readonly file: string;
-  readonly text: string;
-  readonly config: ModelConfig;
-}
 
 /**
  * @param folder absolute
@@ -38,24 +28,6 @@ export function auditRepository(folder: string, asked: string | undefined): Audi
     read: [...models.map(({ file }) => file), ...yamls, ...engines.map(({ config }) => config.file)],
     findings: [...findings, ...built],
   };
-}
-
-function readModels(folder: string): readonly ModelFile[] {
-  const missing = (what: string) =>
-    new LockstepError('repository-missing', what, {
-      hint: 'Give the folder that has one folder per model in it, such as `lockstep repository create` makes.',
-    });
-  if (!existsSync(folder)) throw missing(`there is no folder ${folder}`);
-  if (!statSync(folder).isDirectory()) throw missing(`${folder} is a file, not a model repository`);
-  const models = readdirSync(folder)
-    .toSorted()
-    .filter((name) => existsSync(join(folder, name, 'config.pbtxt')))
-    .map((name) => {
-      const file = join(folder, name, 'config.pbtxt');
-      return { name, folder: join(folder, name), file, config: readModelConfig(file), text: readFileSync(file, 'utf8') };
-    });
-  if (models.length === 0) throw missing(`${folder} has no model: no folder in it has a config.pbtxt`);
-  return models;
 }
 
 /** The engines that the repository names, where their folders can be seen from here. */
