@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import type { Answer } from '#checks/laws/index.ts';
 import {
   type Asked,
+  type Company,
   CallRecorder,
   type FixtureEvent,
   type FixtureHeader,
@@ -14,6 +15,7 @@ import { ROUTES, type RunOptions } from '#checks/routes/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import type { Case } from '#core/request/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
+import { askedOf } from './asked.ts';
 import type { Lab } from './lab.ts';
 import { viewOf } from './replay.ts';
 import type { Failure } from './result.ts';
@@ -24,6 +26,7 @@ interface Kept {
 }
 
 const recordings = new WeakMap<Transcript, Kept>();
+const companies = new WeakMap<Transcript, Company>();
 const failing = new WeakMap<Failure, { readonly transcript: Transcript; readonly truth: Answer | undefined }>();
 
 /** Runs a case with its calls recorded; what was recorded goes with the transcript. */
@@ -31,6 +34,12 @@ export async function recorded(run: (tap: RunOptions['tap']) => Promise<Transcri
   const recorder = new CallRecorder();
   const t = await run(recorder.tap);
   recordings.set(t, { recorder, asked: askedOf(options) });
+  return t;
+}
+
+/** Remembers what ran before and beside an exchange. */
+export function amid(company: Company, t: Transcript): Transcript {
+  companies.set(t, company);
   return t;
 }
 
@@ -88,7 +97,8 @@ export function withFixtures(
     const { case: c } = about.transcript;
     let path = written.get(about.transcript);
     if (path === undefined) {
-      const header = headerOf(lab, c, kept, failure, about.truth, `${claim.suite}/${claim.id}`);
+      const company = companies.get(about.transcript);
+      const header = headerOf(lab, c, kept, { failure, truth: about.truth, company, claim: `${claim.suite}/${claim.id}` });
       path = write(join(fixtures, claim.suite), nameOf(claim.id, c, names), header, kept, lab);
       written.set(about.transcript, path);
     }
@@ -118,14 +128,15 @@ function write(folder: string, name: string, header: FixtureHeader, { recorder }
   return paths[0]!;
 }
 
-function headerOf(
-  lab: Lab,
-  c: Case,
-  { recorder, asked }: Kept,
-  { law, code, text }: Failure,
-  truth: Answer | undefined,
-  claim: string,
-): FixtureHeader {
+interface Found {
+  readonly failure: Failure;
+  readonly truth: Answer | undefined;
+  readonly company: Company | undefined;
+  readonly claim: string;
+}
+
+function headerOf(lab: Lab, c: Case, { recorder, asked }: Kept, { failure, truth, company, claim }: Found): FixtureHeader {
+  const { law, code, text } = failure;
   const { protocol } = ROUTES[c.route];
   const { grpc, http, openai } = lab.parts.endpoints;
   const server = protocol === 'grpc' ? grpc : protocol === 'http' ? http : openai;
@@ -136,16 +147,9 @@ function headerOf(
     identity: lab.parts.identity,
     case: c,
     asked,
+    ...(company === undefined || company.before.length + company.beside.length === 0 ? {} : { company }),
     // JSON has no NaN; an answer with one is none to judge by.
     truth: truth !== undefined && [...truth.logProbs, ...truth.margins].every(Number.isFinite) ? truth : undefined,
     violation: { claim, law, code, text },
-  };
-}
-
-function askedOf({ logProbs, margins, cancel }: Partial<RunOptions>): Asked {
-  return {
-    ...(logProbs === undefined ? {} : { logProbs }),
-    ...(margins === undefined ? {} : { margins }),
-    ...(cancel === undefined ? {} : { cancel: cancel.how === 'leave-when' ? { how: cancel.how } : cancel }),
   };
 }

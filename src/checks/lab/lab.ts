@@ -9,6 +9,7 @@ import {
   servesTrtllm,
 } from '#checks/laws/index.ts';
 import { type CompareOptions, type Comparison, NO_NOISE, type Noise, POLICIES, type Policy } from '#checks/compare/index.ts';
+import type { Company } from '#checks/recording/index.ts';
 import { type Cancel, ROUTES, type RouteContext, type RunOptions } from '#checks/routes/index.ts';
 import { nowNs } from '#core/clock/index.ts';
 import { sleep } from '#core/deadline/index.ts';
@@ -21,7 +22,8 @@ import type { Metrics } from '#wire/protocol/prometheus.ts';
 import { withoutSecrets } from '#wire/clients/index.ts';
 import type { Tokenizer } from '#wire/tokenizer/index.ts';
 import { compareOne } from './compare-one.ts';
-import { diedOf, recorded, sameExchange } from './fixtures.ts';
+import { CompanyBook } from './company.ts';
+import { amid, diedOf, recorded, sameExchange } from './fixtures.ts';
 import { measuredNoise } from './measure.ts';
 import type { LabParts } from './parts.ts';
 import type { Plan } from './plan.ts';
@@ -47,6 +49,7 @@ export class Lab {
   readonly #hung = new Set<RouteId>();
   /** Of the cases that run now, the most that ran together with each. */
   readonly #running = new Set<{ atOnce: number }>();
+  readonly #company = new CompanyBook();
   readonly #atOnce = new WeakMap<Transcript, number>();
   #marginsServed: Promise<boolean> | undefined;
   #withoutMargins = false;
@@ -125,7 +128,7 @@ export class Lab {
       throw new LockstepError('route-not-served', lacks, { hint: 'Give the target the model of this route, or leave the claim out.' });
     const deadlineMs = this.#hung.has(c.route) ? Math.min(AFTER_HANG_MS, this.parts.deadlineMs) : this.parts.deadlineMs;
     const run = (tap?: RunOptions['tap']) => ROUTES[c.route].run(c, this.#context, { deadlineMs, signal, tap, ...options });
-    const t = await this.#counted(this.parts.fixtures === undefined ? run() : recorded(run, options));
+    const t = await (this.parts.fixtures === undefined ? this.#counted(run()) : this.#kept(c, options, run));
     if (t.ending === 'deadline') this.#hung.add(c.route);
     else if (t.ending === 'complete') this.#hung.delete(c.route);
     signal?.throwIfAborted();
@@ -144,6 +147,19 @@ export class Lab {
   /** How many cases were in flight while this one was, itself included: its company in the batch. */
   atOnce(t: Transcript): number {
     return this.#atOnce.get(t) ?? 1;
+  }
+
+  /** With its exchange and its company, for the case that it is found to fail. */
+  async #kept(c: Case, options: Partial<RunOptions>, run: (tap?: RunOptions['tap']) => Promise<Transcript>): Promise<Transcript> {
+    const end = this.#company.begin(c, options);
+    let company: Company | undefined;
+    try {
+      const t = await this.#counted(recorded(run, options));
+      company = end();
+      return amid(company, t);
+    } finally {
+      if (company === undefined) end();
+    }
   }
 
   async #counted(running: Promise<Transcript>): Promise<Transcript> {

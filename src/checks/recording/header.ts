@@ -49,6 +49,27 @@ const answer = z.strictObject({
   },
 });
 
+const oneCase = z.strictObject({
+  request,
+  route: z.enum(ROUTE_IDS as [string, ...string[]]),
+  mode: z.enum(['stream', 'unary']),
+  repeat: z.number().int(),
+});
+
+const asked = z.strictObject({
+  logProbs: z.boolean().optional(),
+  margins: z.boolean().optional(),
+  cancel: z
+    .union([
+      z.strictObject({ how: z.enum(['leave', 'stop-tensor']), afterEvents: z.number().int() }),
+      z.strictObject({ how: z.literal('deadline'), ms: z.number() }),
+      z.strictObject({ how: z.literal('leave-when') }),
+    ])
+    .optional(),
+});
+
+const companion = z.strictObject({ case: oneCase, asked });
+
 /** Fields in the order in which they are written. */
 const HEADER = z.strictObject({
   protocol: z.enum(['grpc', 'http', 'openai', 'unknown']),
@@ -56,27 +77,9 @@ const HEADER = z.strictObject({
   note: z.string().optional(),
   profile: z.string().optional(),
   identity: z.record(z.string(), z.string()).optional(),
-  case: z
-    .strictObject({
-      request,
-      route: z.enum(ROUTE_IDS as [string, ...string[]]),
-      mode: z.enum(['stream', 'unary']),
-      repeat: z.number().int(),
-    })
-    .optional(),
-  asked: z
-    .strictObject({
-      logProbs: z.boolean().optional(),
-      margins: z.boolean().optional(),
-      cancel: z
-        .union([
-          z.strictObject({ how: z.enum(['leave', 'stop-tensor']), afterEvents: z.number().int() }),
-          z.strictObject({ how: z.literal('deadline'), ms: z.number() }),
-          z.strictObject({ how: z.literal('leave-when') }),
-        ])
-        .optional(),
-    })
-    .optional(),
+  case: oneCase.optional(),
+  asked: asked.optional(),
+  company: z.strictObject({ before: z.array(companion), beside: z.array(companion) }).optional(),
   truth: answer.optional(),
   violation: z.strictObject({ claim: z.string(), law: z.string(), code: z.string(), text: z.string() }).optional(),
 });

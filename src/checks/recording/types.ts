@@ -22,6 +22,20 @@ export interface Asked {
     | undefined;
 }
 
+/** Another request to the same server, as far as it is data. */
+export interface Companion {
+  readonly case: Case;
+  readonly asked: Asked;
+}
+
+/** What a server was asked before a case and beside it, each in the order in which it began. */
+export interface Company {
+  /** The last that were over when the case began. */
+  readonly before: readonly Companion[];
+  /** Those of which some part ran while the case did. */
+  readonly beside: readonly Companion[];
+}
+
 /** What the suite found wrong with this exchange. */
 export interface SeenViolation {
   /** `suite/claim`. */
@@ -44,6 +58,8 @@ export interface FixtureHeader {
   /** Absent where it is not known, as with the traffic of others. */
   readonly case?: Case | undefined;
   readonly asked?: Asked | undefined;
+  /** Absent: it ran alone on a new server, or nobody knows. */
+  readonly company?: Company | undefined;
   /** Release profile of the server. */
   readonly profile?: string | undefined;
   /** Everything of the target that could change an answer. */
