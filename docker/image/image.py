@@ -1,11 +1,16 @@
-"""image.py SITE PACKAGES BASE.tar OUT.tar VERSION CONTAINER [TENSORRT_LLM]: an image of a CPU tritonserver, as a docker-archive.
+"""image.py SITE PACKAGES BASE.tar OUT.tar VERSION [OPTION…]: an image of a CPU tritonserver, as a docker-archive.
 
 SITE is the unpacked wheel of the server, PACKAGES the folder of the models' Python packages, BASE.tar what base.sh made. Run by the
 CPython that the image has (3.11), which compiles the packages. Prints the image's id: the digest of its configuration, and so
-the same for the same parts. TENSORRT_LLM adds the metadata of that package, and nothing of the package: what tells an engine of another
-release apart reads no more.
+the same for the same parts.
+
+--container RELEASE      NVIDIA's container with this server, as 24.10
+--tensorrt-llm RELEASE   adds the metadata of that package, and nothing of the package: what tells an engine of another release apart reads no more
+--libraries FOLDER --front-ends RELEASE
+                         of a newer core behind older front ends: the C library that it needs, in the place of Debian 12's, and whose they are
 """
 
+import argparse
 import compileall
 import hashlib
 import io
@@ -21,6 +26,7 @@ TIME = 1700000000
 TIME_TEXT = "2023-11-14T22:13:20Z"
 SERVER = "opt/tritonserver"
 PYTHON = "usr/local/lib/python3.11/dist-packages"
+REAL = ".real"
 PATH = "/opt/tritonserver/bin:/usr/local/bin:/usr/bin:/sbin:/bin"
 
 
@@ -74,16 +80,21 @@ class Layer:
         return self.bytes.getvalue()
 
 
+def program(path):
+    """Of a newer core the program itself, not the script that starts it on another host's C library: here it is the image's own."""
+    return path + REAL if os.path.exists(path + REAL) else path
+
+
 def server(site, version):
     layer = Layer()
     root = os.path.join(site, "pytriton", "tritonserver")
-    layer.copy(f"{SERVER}/bin/tritonserver", f"{root}/bin/tritonserver", True)
+    layer.copy(f"{SERVER}/bin/tritonserver", program(f"{root}/bin/tritonserver"), True)
     # A Python that no stub of this image is linked with.
     layer.tree(f"{SERVER}/lib", f"{site}/nvidia_pytriton.libs", lambda leaf: leaf.startswith("libpython"))
     for leaf in sorted(os.listdir(f"{root}/backends/python")):
         path = f"{root}/backends/python/{leaf}"
-        if os.path.isfile(path):
-            layer.copy(f"{SERVER}/backends/python/{leaf}", path, leaf.endswith("_stub"))
+        if os.path.isfile(path) and not leaf.endswith(REAL):
+            layer.copy(f"{SERVER}/backends/python/{leaf}", program(path), leaf.endswith("_stub"))
     layer.tree(f"{SERVER}/caches", f"{root}/caches")
     layer.file(f"{SERVER}/TRITON_VERSION", f"{version}\n".encode())
     # Where the RPATH of the Python backend and of its stub leads from here.
@@ -104,25 +115,54 @@ def packages(folder):
     return layer.finish()
 
 
+def libraries(folder):
+    """What is here is newer than Debian 12's under the same name, and takes its place."""
+    layer = Layer()
+    for leaf in sorted(os.listdir(folder)):
+        path, name = os.path.join(folder, leaf), f"lib/x86_64-linux-gnu/{leaf}"
+        if os.path.islink(path):
+            layer.link(name, os.readlink(path))
+        else:
+            layer.copy(name, path, os.access(path, os.X_OK))
+    return layer.finish()
+
+
 def metadata(release):
     layer = Layer()
     layer.file(f"{PYTHON}/tensorrt_llm-{release}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: tensorrt_llm\nVersion: {release}\n".encode())
     return layer.finish()
 
 
-def main(site, folder, base, out, version, container, tensorrt_llm=None):
-    with open(base, "rb") as file:
-        layers = [("Debian", file.read()), ("packages", packages(folder)), (f"tritonserver {version}", server(site, version))]
-    if tensorrt_llm is not None:
-        layers.append((f"metadata of tensorrt_llm {tensorrt_llm}", metadata(tensorrt_llm)))
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("site", "packages", "base", "out", "version"):
+        parser.add_argument(name)
+    for name in ("--container", "--tensorrt-llm", "--libraries", "--front-ends"):
+        parser.add_argument(name)
+    given = parser.parse_args()
+    version, tag = given.version, given.version
+    with open(given.base, "rb") as file:
+        layers = [("Debian", file.read()), ("packages", packages(given.packages))]
+    environment = [f"PATH={PATH}", f"TRITON_SERVER_VERSION={version}"]
+    labels = {"com.nvidia.tritonserver.version": version, "lockstep.image": "triton-cpu"}
+    if given.container is not None:
+        environment.append(f"NVIDIA_TRITON_SERVER_VERSION={given.container}")
+    if given.libraries is not None:
+        layers.append(("Debian 13's libraries", libraries(given.libraries)))
+        labels["lockstep.front-ends"] = given.front_ends
+        tag = f"{tag}-behind-{given.front_ends}"
+    layers.append((f"tritonserver {version}", server(given.site, version)))
+    if given.tensorrt_llm is not None:
+        layers.append((f"metadata of tensorrt_llm {given.tensorrt_llm}", metadata(given.tensorrt_llm)))
+        tag = f"{tag}-trtllm-{given.tensorrt_llm}"
     ids = [hashlib.sha256(data).hexdigest() for _, data in layers]
     configuration = {
         "architecture": "amd64",
         "os": "linux",
         "created": TIME_TEXT,
         "config": {
-            "Env": [f"PATH={PATH}", f"TRITON_SERVER_VERSION={version}", f"NVIDIA_TRITON_SERVER_VERSION={container}"],
-            "Labels": {"com.nvidia.tritonserver.version": version, "lockstep.image": "triton-cpu"},
+            "Env": environment,
+            "Labels": labels,
             "ExposedPorts": {"8000/tcp": {}, "8001/tcp": {}, "8002/tcp": {}},
             "WorkingDir": f"/{SERVER}",
         },
@@ -131,9 +171,8 @@ def main(site, folder, base, out, version, container, tensorrt_llm=None):
     }
     text = json.dumps(configuration, sort_keys=True).encode()
     digest = hashlib.sha256(text).hexdigest()
-    tag = version if tensorrt_llm is None else f"{version}-trtllm-{tensorrt_llm}"
     manifest = [{"Config": f"{digest}.json", "RepoTags": [f"lockstep-triton-cpu:{tag}"], "Layers": [f"{name}/layer.tar" for name in ids]}]
-    with tarfile.open(out, "w") as archive:
+    with tarfile.open(given.out, "w") as archive:
 
         def put(name, data):
             info = tarfile.TarInfo(name)
@@ -147,4 +186,4 @@ def main(site, folder, base, out, version, container, tensorrt_llm=None):
     print(f"sha256:{digest}")
 
 
-main(*sys.argv[1:])
+main()

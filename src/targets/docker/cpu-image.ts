@@ -24,7 +24,7 @@ export interface CpuImageOptions {
 
 /**
  * The id of a CPU image of tritonserver, built and loaded where the engine has it not (docker/image): the same server and Python packages
- * as target process, on Debian 12. The same parts give the same id; Debian's part is kept in .cache/docker until the recipe changes.
+ * as target process, on Debian 12, and under a newer core Debian 13's C library. The same parts give the same id; Debian's part is kept in .cache/docker until the recipe changes.
  *
  * Errors: those of the layout, `mmdebstrap-missing`, `command-failed`, those of `engineError`.
  */
@@ -35,8 +35,16 @@ export async function cpuImage(engine: Engine, options: CpuImageOptions): Promis
   const base = await baseLayer(notice, signal);
   const { mtimeMs, size } = statSync(base);
   const recipe = readFileSync(join(RECIPE, 'image.py'), 'utf8');
-  const more = options.tensorrtLlm === undefined ? [] : [options.tensorrtLlm];
-  const key = shortHash([base, mtimeMs, size, release.sha256, layout.python.packages, recipe, ...more].join('\n'));
+  const { core } = layout;
+  const more = [
+    ...(options.tensorrtLlm === undefined ? [] : ['--tensorrt-llm', options.tensorrtLlm]),
+    ...(core === undefined
+      ? ['--container', release.container]
+      : ['--libraries', core.libraries, '--front-ends', core.frontEnds.replace(/\.0$/, '')]),
+  ];
+  const key = shortHash(
+    [base, mtimeMs, size, release.version, release.sha256, core?.origin, layout.python.packages, recipe, ...more].join('\n'),
+  );
   const note = join(CACHE, `image-${key}`);
   const known = existsSync(note) ? readFileSync(note, 'utf8').trim() : undefined;
   if (known !== undefined && (await isLoaded(engine, known))) return known;
@@ -44,7 +52,7 @@ export async function cpuImage(engine: Engine, options: CpuImageOptions): Promis
   const archive = join(CACHE, `.image-${process.pid}-${randomBytes(4).toString('hex')}.tar`);
   try {
     const packages = join(layout.python.bin, `../lib/python${serverTable().python}/site-packages`);
-    const parts = [join(layout.folder, 'site'), packages, base, archive, release.version, release.container, ...more];
+    const parts = [join(layout.folder, 'site'), packages, base, archive, release.version, ...more];
     const id = await runCommand(layout.python.program, ['-I', join(RECIPE, 'image.py'), ...parts], {
       ms: 300_000,
       what: 'the image',

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { shownArguments } from '#core/config/index.ts';
 import { UNKNOWN, checkpointIdentity, configsIdentity, modelCodeIdentity } from '#core/identity/index.ts';
-import { type Mounts, envNames, serverVersion } from '../tritonserver/index.ts';
+import { type Mounts, envNames, serverVersion, tritonName } from '../tritonserver/index.ts';
 import type { EngineFolder } from './engine-folder.ts';
 import type { Image } from './image.ts';
 import type { ImageFacts } from './probe.ts';
@@ -30,7 +30,8 @@ export async function identify(parts: IdentityParts): Promise<Readonly<Record<st
   const tokenizer = mounts.all.find(({ source }) => existsSync(join(source, 'tokenizer.json')));
   return {
     server: settings.frontend === 'openai' ? 'tritonserver behind the OpenAI front end' : 'tritonserver',
-    triton: await serverVersion(parts.http),
+    // NVIDIA's images have both of one release.
+    triton: tritonName(await serverVersion(parts.http), image.labels['lockstep.front-ends']),
     image: image.reference,
     ...(image.reference === image.id ? {} : { 'image id': image.id }),
     ...(image.digests.length === 0 ? {} : { 'image digests': image.digests.join(' ') }),

@@ -28,7 +28,7 @@ export function requireCoreTools({ release }: Core): void {
 /**
  * Puts a newer core in the place of the one in a layout's `site/`, with the libraries that it is linked with, and gives the C library's
  * release. Server and stub are started by that library's own loader; both, because a stub on another C library than its server's stalls
- * after the first response of a stream (observed).
+ * at the first metric that its model registers, or after the first response of a stream (observed).
  *
  * Errors: `command-failed`, `download-checksum`, `pip-missing`, `deadline`.
  */
