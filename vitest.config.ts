@@ -35,7 +35,7 @@ export default defineConfig({
         test: {
           name: 'suites',
           include: ['suites/**/*.test.ts'],
-          exclude: ['suites/self/**', 'suites/clients/**', 'suites/docker/**', 'suites/slurm/**'],
+          exclude: ['suites/self/**', 'suites/clients/**', 'suites/docker/**', 'suites/slurm/**', 'suites/report/**'],
           globalSetup: ['./src/report/global-setup.ts'],
           isolate: false,
           // One after another: several claims watch the server's gauges and need it to themselves.
@@ -80,6 +80,17 @@ export default defineConfig({
           sequence: { groupOrder: 4 },
           testTimeout: 60_000,
           hookTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          // Only by its own command: it needs a Chromium.
+          name: 'report',
+          include: ['suites/report/**/*.test.ts'],
+          isolate: false,
+          fileParallelism: false,
+          sequence: { groupOrder: 4 },
+          testTimeout: 30_000,
         },
       },
       {

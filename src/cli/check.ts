@@ -40,7 +40,7 @@ export async function check(context: CommandContext): Promise<number> {
     return EXIT.held;
   }
   await refuseFaults(config.faults, config.profile, config.checkpoint ?? TINY_CHECKPOINT);
-  for (const path of [config.json, config.junit]) if (path !== undefined) assertWritable(path);
+  for (const path of [config.json, config.junit, config.html]) if (path !== undefined) assertWritable(path);
   const report = await runSuites(config, flags.positionals, signal);
   if (signal.aborted || report?.outcome === 'interrupted') return EXIT.interrupted;
   if (report === undefined) throw new LockstepError('run-broken', 'the run ended without a report');

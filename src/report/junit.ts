@@ -30,7 +30,7 @@ export function renderJunit(report: RunReport): string {
 
 function claimCase(claim: ClaimResult): string {
   const name = `${claimKey(claim.suite, claim.id)}: ${claim.statement}`;
-  const evidence = `<system-out>${text(formatEvidence(claim))}</system-out>`;
+  const evidence = `<system-out>${text([formatEvidence(claim), ...gapLines(claim)].join('\n'))}</system-out>`;
   if (claim.status === 'held') return testcase(claim.suite, name, claim.durationMs, evidence);
   if (claim.status === 'not-served')
     return testcase(claim.suite, name, claim.durationMs, `<skipped message=${attribute(formatEvidence(claim))}/>`);
@@ -41,8 +41,14 @@ function claimCase(claim: ClaimResult): string {
     claim.suite,
     name,
     claim.durationMs,
-    `<failure type=${attribute(first?.law ?? '')} message=${attribute(message)}>${text(block)}</failure>`,
+    `<failure type=${attribute(first?.law ?? '')} message=${attribute(message)}>${text(block)}</failure>${evidence}`,
   );
+}
+
+/** A claim that holds but for what its release is known to do wrong. */
+function gapLines(claim: ClaimResult): string[] {
+  const met = claim.gaps.filter((gap) => gap.met > 0).map((gap) => `known gap met: ${gap.id} (${gap.law}) ${gap.met}×, ${gap.thread}`);
+  return [...met, ...claim.gapsGone.map((gap) => `known gap gone: ${gap}`)];
 }
 
 function unitCases(unit: UnitCounts): string[] {

@@ -1,12 +1,11 @@
 /** The reporter for vitest's `reporters`: claims line by line while they run, everything else from the finished tree. */
 import type { SerializedError, UserConsoleLog } from 'vitest';
 import type { Reporter, TestCase, TestModule, TestRunEndReason, TestSpecification, Vitest } from 'vitest/node';
+import { join, relative, resolve } from 'node:path';
 import { nowNs, wallClock } from '#core/clock/index.ts';
-import { writeFileAtomic } from '#core/files/index.ts';
+import { HTML_FILE, type RunConfig, runConfigFromEnvironment } from '#core/config/index.ts';
 import type { ProvidedRun } from './provided.ts';
 import { renderGithub } from './github.ts';
-import { renderJson } from './json.ts';
-import { renderJunit } from './junit.ts';
 import type { RunReport } from './run-report.ts';
 import { buildRunReport, claimOf, isUnfinished } from './run-report.ts';
 import { NOT_RUN } from '#checks/lab/result.ts';
@@ -19,11 +18,15 @@ import { openScreen } from './terminal/progress.ts';
 import type { Canvas } from './terminal/style.ts';
 import { styleFor } from './terminal/style.ts';
 import { renderSummary } from './terminal/summary.ts';
+import { HISTORY_FILE, type WrittenFiles, writeReportFiles } from './write-files.ts';
 
 export interface LockstepReporterOptions {
   /** Where to write beside the terminal; what the run's own configuration says comes first. */
   readonly json?: string | undefined;
   readonly junit?: string | undefined;
+  readonly html?: string | undefined;
+  /** Folder for the history of runs and the page of a failed one, in place of .cache/ and reports/. */
+  readonly folder?: string;
   /** Annotations for GitHub Actions; by default where GITHUB_ACTIONS is `true`. */
   readonly github?: boolean;
   /** Gets the finished run, as data. */
@@ -95,7 +98,11 @@ export default class LockstepReporter implements Reporter {
     this.#print(`${this.#canvas.style.dim(`${log.type} |`)} ${log.content.trimEnd()}`);
   }
 
-  onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<SerializedError>, reason: TestRunEndReason): void {
+  async onTestRunEnd(
+    modules: ReadonlyArray<TestModule>,
+    unhandled: ReadonlyArray<SerializedError>,
+    reason: TestRunEndReason,
+  ): Promise<void> {
     this.#showHeader();
     this.#screen?.close();
     const provided = this.#provided();
@@ -111,11 +118,12 @@ export default class LockstepReporter implements Reporter {
     if (report.outcome === 'broken') process.exitCode = 2;
     const ran = report.claims.length > 0 || report.units.length > 0 || report.errors.length > 0;
     if (ran) this.#printFailures(report, modules, unhandled);
+    let written: WrittenFiles | undefined;
     try {
-      this.#writeFiles(report, provided);
+      written = this.#writeFiles(report, provided?.config ?? (await this.#configOfMerge()));
     } finally {
       // Last, so that the verdict is the last line whatever else was written, or could not be.
-      if (ran) this.#print(`\n${renderSummary(report, this.#canvas)}`);
+      if (ran) this.#print(`\n${renderSummary(report, this.#canvas, written)}`);
     }
   }
 
@@ -143,13 +151,24 @@ export default class LockstepReporter implements Reporter {
     for (const error of unhandled) logger?.printError(error, { type: 'error outside of tests' });
   }
 
-  #writeFiles(report: RunReport, provided: ProvidedRun | undefined): void {
-    const json = provided?.config.json ?? this.#options.json;
-    const junit = provided?.config.junit ?? this.#options.junit;
-    if (json !== undefined) writeFileAtomic(json, renderJson(report));
-    if (junit !== undefined) writeFileAtomic(junit, renderJunit(report));
-    const annotations = (this.#options.github ?? process.env['GITHUB_ACTIONS'] === 'true') ? renderGithub(report) : '';
+  #writeFiles(report: RunReport, config: Pick<RunConfig, 'json' | 'junit' | 'html'> | undefined): WrittenFiles {
+    const { json, junit, html, folder, github = process.env['GITHUB_ACTIONS'] === 'true' } = this.#options;
+    const written = writeReportFiles(report, {
+      json: config?.json ?? json,
+      junit: config?.junit ?? junit,
+      html: config?.html ?? html,
+      htmlOnFailure: folder === undefined ? resolve(HTML_FILE) : join(folder, 'lockstep.html'),
+      history: folder === undefined ? HISTORY_FILE : join(folder, 'history.jsonl'),
+      jobSummary: github ? process.env['GITHUB_STEP_SUMMARY'] : undefined,
+    });
+    const annotations = github ? renderGithub(report) : '';
     if (annotations !== '') this.#print(annotations);
+    return { ...written, html: written.html === undefined ? undefined : shownPath(written.html) };
+  }
+
+  /** A merge of blobs starts no target, and no set-up provides what files are asked for. */
+  async #configOfMerge(): Promise<RunConfig | undefined> {
+    return this.#vitest?.config.mergeReports === undefined ? undefined : runConfigFromEnvironment(process.env, process.cwd());
   }
 
   /** Once, as soon as the global set-up has provided what it says. */
@@ -179,4 +198,9 @@ export default class LockstepReporter implements Reporter {
 /** Its failure says what an earlier claim has said already. */
 function isNotRun(claim: ClaimResult): boolean {
   return claim.failures.length > 0 && claim.failures.every((failure) => failure.code === NOT_RUN);
+}
+
+function shownPath(path: string): string {
+  const near = relative(process.cwd(), path);
+  return near.startsWith('..') ? path : near;
 }

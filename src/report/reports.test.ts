@@ -7,6 +7,9 @@ import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { claimKey, claimPattern } from './claim-name.ts';
 import { JSON_REPORT_SCHEMA } from './json-schema.ts';
 import { renderGithub } from './github.ts';
+import type { PageData } from './html/index.ts';
+import { renderJobSummary } from './job-summary.ts';
+import { toJsonReport } from './json.ts';
 import type { SampleRun } from './sample-run.ts';
 import { runSamples } from './sample-run.ts';
 
@@ -15,7 +18,7 @@ const json = join(folder, 'report.json');
 const junit = join(folder, 'report.xml');
 let run: SampleRun;
 beforeAll(async () => {
-  run = await runSamples({ json, junit });
+  run = await runSamples({ json, junit, folder });
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -120,6 +123,34 @@ describe('files', () => {
     expect(xml).toContain('<skipped message="not served: no OpenAI front end"/>');
   });
 
+  test('JUnit tells the known gaps that a claim met, and those that are gone', () => {
+    const xml = readFileSync(junit, 'utf8');
+    const gap = 'models-1.x-split-characters (whole-characters) 12×, triton-inference-server/tensorrtllm_backend#423';
+    expect(xml).toContain(`64/64 streams\nknown gap met: ${gap}\nknown gap gone: openai-double-bos</system-out>`);
+  });
+
+  test('a run that fails leaves a page, says where above the verdict, and is in the history', () => {
+    const page = join(folder, 'lockstep.html');
+    expect(run.text.trimEnd().split('\n').slice(-3)).toEqual([`report  ${page}`, '', expect.stringContaining('claims: 2 held, 5 failed')]);
+    const data = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(page, 'utf8'))?.[1] ?? '';
+    const { report, history } = JSON.parse(data) as PageData;
+    expect(report).toEqual(JSON.parse(readFileSync(json, 'utf8')));
+    expect(history.at(-1)).toMatchObject({ outcome: 'failed', failed: expect.arrayContaining(['lifecycle/crash']) });
+  });
+
+  test('the job summary names causes, claims and gaps in Markdown, and nothing in it is markup of its own', () => {
+    const hostile = { ...toJsonReport(run.report), errors: ['<img src=x> | `a` \n# no heading'] };
+    const lines = renderJobSummary(hostile).split('\n');
+    expect(lines[0]).toBe('## Lockstep: 5 of 8 claims failed');
+    expect(lines).toContain('| 2 | 5 | 1 | 1 | 1 passed, 1 failed |');
+    expect(lines).toContain('  - replay: `lockstep check agreement/ensemble-equals-raw --seed 1`');
+    expect(lines).toContain(
+      '| models-1.x-split-characters | whole-characters | 12 | triton-inference-server/tensorrtllm\\_backend\\#423 |',
+    );
+    expect(lines).toContain('- error outside of tests: ``<img src=x> \\| `a` ``');
+    expect(lines.filter((line) => line.startsWith('| ✗'))).toHaveLength(5);
+  });
+
   test('annotations are one per failed claim, on one line each', () => {
     const lines = renderGithub(run.report).split('\n');
     expect(lines.filter((line) => line.startsWith('::error file=src/report/samples/claims.ts,title='))).toHaveLength(5);
@@ -138,13 +169,13 @@ describe('filters', () => {
   });
 
   test('a run in which no claim is served is broken, and says why', async () => {
-    const { report, text } = await runSamples({ pattern: claimPattern(['openai-usage']) });
+    const { report, text } = await runSamples({ folder, pattern: claimPattern(['openai-usage']) });
     expect(report.outcome).toBe('broken');
     expect(text).toMatch(/nothing was judged: .*\n +no OpenAI front end +1×\n/);
   }, 60_000);
 
   test('only the chosen claims run and are reported', async () => {
-    const { report } = await runSamples({ pattern: claimPattern(['streaming']) });
+    const { report } = await runSamples({ folder, pattern: claimPattern(['streaming']) });
     expect(report.claims.map(({ claim }) => claim.id)).toEqual(['streamed-characters']);
     expect(report.outcome).toBe('held');
   }, 60_000);

@@ -58,7 +58,8 @@ export function buildRunReport(modules: readonly TestModule[], unhandled: readon
   const claims: ClaimEntry[] = [];
   const units = new Map<string, UnitCounts>();
   const errors = unhandled.map((error) => error.message);
-  for (const module of modules) {
+  // In the order of their names: which file ran first is another thing in every run, and in a merged one.
+  for (const module of modules.toSorted((a, b) => (a.relativeModuleId < b.relativeModuleId ? -1 : 1))) {
     for (const error of module.errors()) errors.push(`${module.relativeModuleId}: ${error.message}`);
     for (const test of module.children.allTests()) {
       const claim = claimOf(test);

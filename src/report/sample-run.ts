@@ -11,7 +11,9 @@ export interface SampleRun {
   readonly report: RunReport;
 }
 
-export async function runSamples(options: LockstepReporterOptions & { readonly pattern?: RegExp } = {}): Promise<SampleRun> {
+export async function runSamples(
+  options: LockstepReporterOptions & { readonly folder: string; readonly pattern?: RegExp },
+): Promise<SampleRun> {
   const chunks: string[] = [];
   const sink = () => new Writable({ write: (chunk: Buffer, _encoding, done) => (chunks.push(String(chunk)), done()) });
   let report: RunReport | undefined;

@@ -10,13 +10,15 @@ const FROM = 41;
 
 /**
  * The accepted answer and the observed one, piece by piece: tokens where ids are known, which of a text route they are of
- * the accepted answer only, and there what each event brought.
+ * the accepted answer only, and there what each event brought. None where they do not part: one that this client cut off
+ * is right as far as it goes.
  */
 export function answerViews(t: Transcript, truth: Answer, tokenizer: Tokenizer): readonly AnswerView[] {
+  const cut = t.ending === 'cancelled';
   const accepted = tokenPieces(truth.ids, truth.margins, tokenizer);
   if (t.case.route === 'raw') {
-    const parted = firstDivergence(truth.ids, t.ids);
-    const at = parted < 0 ? Math.max(truth.ids.length, t.ids.length) : parted;
+    const at = firstDivergence(truth.ids, t.ids);
+    if (at < 0 || (cut && at === t.ids.length)) return [];
     return [view('accepted', 'tokens', accepted, at), view('observed', 'tokens', tokenPieces(t.ids, t.margins, tokenizer), at)];
   }
   const observed: PieceView[] = [];
@@ -24,10 +26,10 @@ export function answerViews(t: Transcript, truth: Answer, tokenizer: Tokenizer):
     const text = textOfEvent(t, i);
     if (text !== '') observed.push({ text });
   }
-  const parted = firstTextDivergence(truth.text, t.text);
-  const char = parted < 0 ? Math.max(truth.text.length, t.text.length) : parted;
+  const char = firstTextDivergence(truth.text, t.text);
+  if (char < 0 || (cut && char === t.text.length)) return [];
   return [
-    view('accepted', 'tokens', accepted, pieceAt(textEnds(truth.ids, tokenizer), char)),
+    view('accepted', 'tokens', accepted, characterStart(accepted, pieceAt(textEnds(truth.ids, tokenizer), char))),
     view('observed', 'events', observed, pieceAt(ends(observed), char)),
   ];
 }
@@ -65,6 +67,14 @@ function textEnds(ids: readonly number[], tokenizer: Tokenizer): number[] {
 function ends(pieces: readonly PieceView[]): number[] {
   let end = 0;
   return pieces.map(({ text }) => (end += text.length));
+}
+
+/** The token with the first byte of the character that this one ends. */
+function characterStart(pieces: readonly PieceView[], at: number): number {
+  const goesOn = (piece: PieceView | undefined) => piece?.bytes !== undefined && /^[89ab]/.test(piece.bytes);
+  let start = at;
+  while (start > 0 && goesOn(pieces[start])) start--;
+  return start;
 }
 
 /** The piece that holds this character; behind the last one when none does. */

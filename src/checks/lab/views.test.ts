@@ -47,10 +47,10 @@ test('tokens that are parts of a character show their bytes, with either kind of
   expect(tokenizer.tokenBytes(tokenizer.eosId ?? -1)).toBeUndefined();
 });
 
-test('a text that parts within a character parts at the token that ends it, and at the event that brought the other text', () => {
+test('a text that parts within a character parts at the token that begins it, and at the event that brought the other text', () => {
   const t = texts(['Island', ' is «', ' \ufffd', '\ufffd', 'le » in French.']).seal('complete');
   const [accepted, observed] = answerViews(t, TRUTH, tokenizer);
-  expect(accepted).toMatchObject({ name: 'accepted', of: 'tokens', first: 0, total: 14, at: 8 });
+  expect(accepted).toMatchObject({ name: 'accepted', of: 'tokens', first: 0, total: 14, at: 7 });
   expect(accepted?.pieces.slice(6, 10)).toEqual([
     { text: ' «', id: 435, margin: 3 },
     { text: '', bytes: '20c3', id: 363, margin: 3.5 },
@@ -76,6 +76,13 @@ test('an answer that ends early parts behind its last token', () => {
   builder.event(FLAG.data);
   for (const id of ISLE.slice(0, 3)) builder.id(id);
   expect(answerViews(builder.seal('complete'), TRUTH, tokenizer).map(({ at }) => at)).toEqual([3, 3]);
+});
+
+test('nothing parts where answers are equal, or where this client cut one off', () => {
+  const cut = () => texts(['Island is « ']);
+  expect(answerViews(cut().seal('cancelled'), TRUTH, tokenizer)).toEqual([]);
+  expect(answerViews(cut().seal('broken'), TRUTH, tokenizer)).toHaveLength(2);
+  expect(answerViews(texts([TRUTH.text]).seal('complete'), TRUTH, tokenizer)).toEqual([]);
 });
 
 test('a stream keeps its first and last events, its flags by name and the place of the cancel', () => {

@@ -196,6 +196,18 @@ export const FIELDS = {
     help: 'also write the report as JUnit XML',
     commands: ['check'],
   }),
+  report: field(
+    z
+      .string()
+      .regex(/^html(=.+)?$/)
+      .optional(),
+    {
+      value: 'html[=FILE]',
+      expected: 'html or html=FILE',
+      help: 'write the report as one HTML page (to reports/lockstep.html, or FILE), which a run with failures does anyway',
+      commands: ['check'],
+    },
+  ),
   host: field(z.string().min(1).default('127.0.0.1'), {
     value: 'HOST',
     expected: 'an address of this host',

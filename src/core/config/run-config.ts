@@ -61,6 +61,7 @@ export interface RunConfig {
   /** Absolute, or undefined: not asked for. */
   readonly json: string | undefined;
   readonly junit: string | undefined;
+  readonly html: string | undefined;
 }
 
 /** What the container of target docker is started with, beside what it serves. */
@@ -204,7 +205,16 @@ export function toRunConfig(settings: Settings, cwd: string, needs: { readonly t
     dangerous: settings.dangerous,
     json: absolute(settings.json),
     junit: absolute(settings.junit),
+    html: absolute(htmlFile(settings.report)),
   };
+}
+
+/** Where the page goes that names no file, in the working directory. */
+export const HTML_FILE = 'reports/lockstep.html';
+
+/** `html` names the file that a failed run writes unasked, `html=FILE` another one. */
+function htmlFile(report: string | undefined): string | undefined {
+  return report === undefined ? undefined : (/^html=(.+)$/.exec(report)?.[1] ?? HTML_FILE);
 }
 
 /** The settings by which an external target is reached. */

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { kaplanMeier } from './kaplan-meier.ts';
 import { describe, expect, test } from 'vitest';
 import { clopperPearsonUpper, formatBound, hazardBound, zeroDivergenceBound } from './index.ts';
 
@@ -90,4 +91,28 @@ describe('formatBound', () => {
       }),
     );
   });
+});
+
+test('the share still equal and its interval are those of lifelines 0.30 (KaplanMeierFitter)', () => {
+  const times = [3, 3, 5, 6, 6, 6, 8, 9, 10, 10];
+  const events = [1, 0, 1, 1, 1, 0, 0, 1, 0, 0];
+  // One that parts at token t was equal up to the token before it.
+  const followed = times.map((t, i) => ({ tokens: events[i] === 1 ? t - 1 : t, parted: events[i] === 1 }));
+  const rounded = kaplanMeier(followed).map(({ token, equal, low, high, atRisk, parted }) => [
+    token,
+    ...[equal, low, high].map((v) => Number(v.toFixed(6))),
+    atRisk,
+    parted,
+  ]);
+  expect(rounded).toEqual([
+    [3, 0.9, 0.473009, 0.985281, 10, 1],
+    [5, 0.7875, 0.380882, 0.942591, 8, 1],
+    [6, 0.5625, 0.209421, 0.809171, 7, 2],
+    [9, 0.375, 0.068655, 0.698273, 3, 1],
+  ]);
+});
+
+test('where all have parted none is still equal, and where none has there is no step', () => {
+  expect(kaplanMeier([{ tokens: 0, parted: true }])).toMatchObject([{ token: 1, equal: 0, low: 0, high: 0 }]);
+  expect(kaplanMeier([{ tokens: 9, parted: false }])).toEqual([]);
 });

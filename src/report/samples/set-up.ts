@@ -47,6 +47,7 @@ export const SAMPLE_RUN: ProvidedRun = {
     dangerous: true,
     json: undefined,
     junit: undefined,
+    html: undefined,
   },
   endpoints: { grpc: '127.0.0.1:40001', http: '127.0.0.1:40000', metrics: '127.0.0.1:40002', openai: 'http://127.0.0.1:40003' },
   processes: [],

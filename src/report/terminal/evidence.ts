@@ -11,7 +11,13 @@ const UNJUDGED: Readonly<Record<string, string>> = {
 };
 const LAWS_NAMED = 2;
 
-export function formatEvidence(claim: ClaimResult): string {
+/** Of a claim, whether it comes from the run or from its JSON. */
+export interface Evidenced extends Pick<ClaimResult, 'status'> {
+  readonly evidence: Omit<ClaimResult['evidence'], 'bound'> & { readonly bound?: number | undefined };
+  readonly failures: readonly { readonly law: string; readonly code: string }[];
+}
+
+export function formatEvidence(claim: Evidenced): string {
   const { n, k, bound, unit, notes } = claim.evidence;
   if (claim.status === 'not-served') return ['not served', ...notes].join(': ');
   const counts = n === 0 ? [] : [`${n - k}/${n} ${unit}`, ...(bound === undefined ? [] : [`≤ ${formatBound(bound)} differ (95 %)`])];
@@ -19,7 +25,7 @@ export function formatEvidence(claim: ClaimResult): string {
 }
 
 /** The laws by name: with them a reader of one line knows the defect. */
-function broken(claim: ClaimResult): string[] {
+function broken(claim: Evidenced): string[] {
   if (claim.status !== 'failed') return [];
   const words = claim.failures.map(({ law, code }) =>
     law === '' ? (UNJUDGED[code] ?? code) : code === 'not-exercised' ? `${law} not exercised` : `breaks ${law}`,

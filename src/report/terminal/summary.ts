@@ -7,9 +7,10 @@ import { formatDuration } from './duration.ts';
 import { renderGaps, renderGapsGone } from './gaps.ts';
 import type { Canvas } from './style.ts';
 import { cellWidth, padEnd } from './width.ts';
+import type { WrittenFiles } from '../write-files.ts';
 
 /** Everything below the failures, blocks separated by blank lines. */
-export function renderSummary(report: RunReport, canvas: Canvas): string {
+export function renderSummary(report: RunReport, canvas: Canvas, written?: WrittenFiles): string {
   const claims = report.claims.map((entry) => entry.claim);
   const blocks = [
     report.units.map((unit) => renderUnit(unit, canvas)).join('\n'),
@@ -17,6 +18,7 @@ export function renderSummary(report: RunReport, canvas: Canvas): string {
     renderGapsGone(gapsGone(claims), canvas),
     renderNothingJudged(report, canvas),
     renderIdentityDifferences(report.identityDifferences, canvas),
+    renderWritten(written, canvas),
     renderVerdict(report, canvas),
   ];
   return blocks.filter((block) => block !== '').join('\n\n');
@@ -47,6 +49,11 @@ function renderIdentityDifferences(differences: readonly IdentityDifference[], {
     (one) => `  ${padEnd(one.key, keyCells)}  ${padEnd(one.golden, goldenCells)} ${style.dim('→')} ${style.warn(one.target)}`,
   );
   return [style.bold(style.warn('the goldens were recorded on another identity')) + style.dim(' (goldens → target)'), ...rows].join('\n');
+}
+
+function renderWritten({ html, notes }: WrittenFiles = { html: undefined, notes: [] }, { style }: Canvas): string {
+  const report = html === undefined ? [] : [`${style.bold('report')}  ${style.accent(html)}`];
+  return [...notes.map((note) => style.warn(note)), ...report].join('\n');
 }
 
 function renderVerdict(report: RunReport, { style }: Canvas): string {

@@ -1,0 +1,64 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { rootCauses } from '../../root-causes.ts';
+import type { PageData } from '../page-data.ts';
+import { Causes } from './causes.tsx';
+import { Claims } from './claims.tsx';
+import { Concurrency } from './concurrency.tsx';
+import { Context } from './context.tsx';
+import { History } from './history.tsx';
+import { useKeys } from './keys.ts';
+import { Matrix } from './matrix.tsx';
+import { Survival } from './survival.tsx';
+import { Verdict } from './verdict.tsx';
+
+interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly body: ComponentChildren;
+}
+
+export function App({ data }: { readonly data: PageData }): JSX.Element {
+  const { report, history } = data;
+  const causes = useMemo(() => rootCauses(report.claims), [report]);
+  const compared = useMemo(() => report.claims.flatMap((claim) => claim.cases ?? []), [report]);
+  const followed = useMemo(() => compared.filter(({ tokens }) => tokens !== undefined), [compared]);
+  useKeys();
+  const sections: readonly (Section | false)[] = [
+    causes.length > 0 && { id: 'failed', title: 'What failed', body: <Causes causes={causes} /> },
+    report.claims.length > 0 && { id: 'claims', title: 'Claims', body: <Claims claims={report.claims} /> },
+    compared.length > 0 && { id: 'agreement', title: 'Agreement', body: <Matrix cases={compared} /> },
+    followed.length > 0 && { id: 'position', title: 'Divergence by position', body: <Survival cases={followed} /> },
+    compared.length > 0 && { id: 'company', title: 'Divergence by concurrency', body: <Concurrency cases={compared} /> },
+    history.length > 1 && { id: 'history', title: 'History', body: <History runs={history} /> },
+    { id: 'context', title: 'What was under test', body: <Context report={report} /> },
+  ];
+  const shown = sections.filter((section) => section !== false);
+  return (
+    <>
+      <a class="skip" href="#content">
+        Skip to the report
+      </a>
+      <Verdict report={report} causes={causes} />
+      <nav aria-label="Sections">
+        {shown.map(({ id, title }) => (
+          <a key={id} href={`#${id}`}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      <main id="content" tabIndex={-1}>
+        {shown.map(({ id, title, body }) => (
+          <section key={id} id={id} aria-labelledby={`${id}-title`}>
+            <h2 id={`${id}-title`}>{title}</h2>
+            {body}
+          </section>
+        ))}
+      </main>
+      <footer>
+        <kbd>j</kbd> <kbd>k</kbd> next and previous cause · <kbd>/</kbd> filter claims · <kbd>Enter</kbd> opens and closes · made by
+        Lockstep from the JSON report, schema {report.schema}
+      </footer>
+    </>
+  );
+}
