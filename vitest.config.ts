@@ -35,7 +35,7 @@ export default defineConfig({
         test: {
           name: 'suites',
           include: ['suites/**/*.test.ts'],
-          exclude: ['suites/self/**', 'suites/clients/**', 'suites/docker/**', 'suites/slurm/**', 'suites/report/**'],
+          exclude: ['suites/self/**', 'suites/clients/**', 'suites/docker/**', 'suites/slurm/**', 'suites/report/**', 'suites/fixtures/**'],
           globalSetup: ['./src/report/global-setup.ts'],
           isolate: false,
           // One after another: several claims watch the server's gauges and need it to themselves.
@@ -55,6 +55,18 @@ export default defineConfig({
           maxWorkers: 3,
           sequence: { groupOrder: 3 },
           testTimeout: 600_000,
+        },
+      },
+      {
+        test: {
+          // Only by its own command: official clients, disks that fill and processes that are killed.
+          name: 'fixtures',
+          include: ['suites/fixtures/**/*.test.ts'],
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 4 },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

@@ -23,19 +23,22 @@ export async function record({ flags, env, cwd, signal, terminal }: CommandConte
   terminal.out('ready; send what is to be recorded there, Ctrl-C ends the recording');
   if (!signal.aborted) await new Promise((stop) => signal.addEventListener('abort', stop, { once: true }));
   const recording = await recorder.stop();
-  for (const line of summary(recording, relative(cwd, folder) || '.')) terminal.out(line);
+  for (const line of summary(recording, folder, cwd)) terminal.out(line);
   return recording.lost > 0 ? EXIT.impossible : EXIT.held;
 }
 
 /** What there is now, in words. */
-function summary({ written, cut, lost }: Recording, folder: string): string[] {
+function summary({ written, cut, lost }: Recording, folder: string, cwd: string): string[] {
   const counts = Object.entries(written).filter(([, files]) => files.length > 0);
   const all = counts.reduce((n, [, files]) => n + files.length, 0);
   const byProtocol = counts.map(([protocol, files]) => `${files.length} ${protocol}`).join(', ');
+  const which = cut.length === 1 ? 'it' : 'them';
   return [
-    all === 0 ? 'nothing was recorded' : `recorded ${all} exchanges in ${folder}: ${byProtocol}`,
+    all === 0
+      ? 'nothing was recorded'
+      : `recorded ${all} ${all === 1 ? 'exchange' : 'exchanges'} in ${relative(cwd, folder) || '.'}: ${byProtocol}`,
     ...(cut.length > 0
-      ? [`${cut.length} had not ended; what was seen of them is in`, ...cut.map((path) => `  ${relative('', path)}`)]
+      ? [`${cut.length} had not ended; what was seen of ${which} is in`, ...cut.map((path) => `  ${relative(cwd, path)}`)]
       : []),
     ...(lost > 0 ? [`${lost} could not be written`] : []),
   ];

@@ -14,59 +14,72 @@ export interface ConnectionOptions {
 }
 
 /** Finds out by the client's first bytes what is spoken, and has it decoded. */
+/** Servers of HTTP/2 greet with settings before a client has spoken; who says more than this speaks another protocol. */
+const LONGEST_GREETING = 64 * 1024;
+
+/** Finds out by the client's first bytes what is spoken, and has it decoded. */
 export class SniffingDecoder implements ConnectionDecoder {
   readonly #options: ConnectionOptions;
   #decoder: ConnectionDecoder | undefined;
-  #first = Buffer.alloc(0);
+  #waiting: { readonly from: Side; readonly atNs: number; readonly bytes: Buffer }[] = [];
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
   }
 
   bytes(from: Side, atNs: number, bytes: Buffer): void {
-    if (this.#decoder === undefined && from === 'client') {
-      this.#first = Buffer.concat([this.#first, bytes]);
-      this.#decoder = this.#sniffed();
-      if (this.#decoder !== undefined) this.#decoder.bytes(from, atNs, this.#first);
+    if (this.#decoder !== undefined) {
+      this.#decoder.bytes(from, atNs, bytes);
       return;
     }
-    this.#known('a server that speaks first').bytes(from, atNs, bytes);
+    this.#waiting.push({ from, atNs, bytes });
+    const decoder = this.#sniffed(this.#waitingOf('client')) ?? this.#greeted(this.#waitingOf('server'));
+    if (decoder !== undefined) this.#settle(decoder);
   }
 
   end(from: Side, atNs: number): void {
-    this.#rest(atNs);
+    this.#settleAtEnd();
     this.#decoder?.end(from, atNs);
   }
 
   reset(from: Side, atNs: number, code: string): void {
-    this.#rest(atNs);
+    this.#settleAtEnd();
     this.#decoder?.reset(from, atNs, code);
   }
 
   closed(atNs: number): void {
-    this.#rest(atNs);
+    this.#settleAtEnd();
     this.#decoder?.closed(atNs);
   }
 
-  #sniffed(): ConnectionDecoder | undefined {
+  #waitingOf(side: Side): Buffer {
+    return Buffer.concat(this.#waiting.filter(({ from }) => from === side).map(({ bytes }) => bytes));
+  }
+
+  #sniffed(first: Buffer): ConnectionDecoder | undefined {
     const { begin, onTls } = this.#options;
-    const start = this.#first.toString('latin1', 0, PREFACE.length);
+    const start = first.toString('latin1', 0, PREFACE.length);
     if (start === PREFACE) return new Http2Decoder(begin);
     if (PREFACE.startsWith(start)) return undefined;
     if (/^[A-Z]+ /.test(start)) return new Http1Decoder(begin);
     if (/^[A-Z]{1,8}$/.test(start)) return undefined;
-    if (this.#first[0] !== TLS_HANDSHAKE) return new OpaqueDecoder(begin, 'neither HTTP/1.1 nor HTTP/2');
+    if (first[0] !== TLS_HANDSHAKE) return new OpaqueDecoder(begin, 'neither HTTP/1.1 nor HTTP/2');
     onTls();
     return new OpaqueDecoder(begin, 'TLS');
   }
 
-  #known(why: string): ConnectionDecoder {
-    this.#decoder ??= new OpaqueDecoder(this.#options.begin, why);
-    return this.#decoder;
+  #greeted(greeting: Buffer): ConnectionDecoder | undefined {
+    return greeting.length > LONGEST_GREETING ? new OpaqueDecoder(this.#options.begin, 'a server that speaks first') : undefined;
   }
 
-  /** Of a start that says nothing yet, nothing more comes. */
-  #rest(atNs: number): void {
-    if (this.#decoder === undefined && this.#first.length > 0) this.#known('a start that was cut').bytes('client', atNs, this.#first);
+  #settle(decoder: ConnectionDecoder): void {
+    this.#decoder = decoder;
+    for (const { from, atNs, bytes } of this.#waiting.splice(0)) decoder.bytes(from, atNs, bytes);
+  }
+
+  /** Of what says nothing yet, nothing more comes. */
+  #settleAtEnd(): void {
+    if (this.#decoder === undefined && this.#waiting.length > 0)
+      this.#settle(new OpaqueDecoder(this.#options.begin, 'a start that was cut'));
   }
 }

@@ -85,7 +85,10 @@ test('what answers no request, and what is no HTTP, is an exchange of bytes', ()
   expect(read(['client', '\u0000\u0001'], ['server', 'x'], ['client', 'FIN', true]).exchanges).toEqual([
     ['> bytes (neither HTTP/1.1 nor HTTP/2) "\\u0000\\u0001"', '< bytes (neither HTTP/1.1 nor HTTP/2) "x"', '> close'],
   ]);
-  expect(read(['server', '220 mail']).exchanges).toEqual([['< bytes (a server that speaks first) "220 mail"']]);
+  expect(read(['server', '220 mail'], ['client', 'helo']).exchanges).toEqual([
+    ['< bytes (neither HTTP/1.1 nor HTTP/2) "220 mail"', '> bytes (neither HTTP/1.1 nor HTTP/2) "helo"'],
+  ]);
+  expect(read(['server', '220 mail']).exchanges).toEqual([['< bytes (a start that was cut) "220 mail"']]);
 });
 
 test('TLS is told, and its bytes are kept', () => {

@@ -134,6 +134,14 @@ test.each([
   expect(lines.slice(0, expected.length)).toEqual(expected);
 });
 
+test('settings of a server that come before the client has spoken are none of an exchange', () => {
+  const { decoder, exchanges } = watched();
+  decoder.bytes('server', 0, Buffer.from(SETTINGS, 'hex'));
+  decoder.bytes('client', 0, Buffer.from(`${PREFACE}\u0000\u0000\u0003\u0001\u0005\u0000\u0000\u0000\u0001\u0082\u0084\u0086`, 'latin1'));
+  decoder.bytes('server', 0, Buffer.from('00000101050000000188', 'hex'));
+  expect(exchanges.map(told)).toEqual([['> request GET /', '> end', '< response 200', '< end']]);
+});
+
 test('a preface and then garbage is an exchange of bytes', () => {
   const { decoder, exchanges } = watched();
   decoder.bytes('client', 0, Buffer.from(`${PREFACE}\u0000\u0000\u0000\u0009\u0004\u0000\u0000\u0000\u0001`, 'latin1'));
