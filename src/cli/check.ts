@@ -73,6 +73,7 @@ async function runSuites(config: RunConfig, filters: readonly string[], signal: 
     watch: false,
     run: true,
     reporters: [reporter],
+    configLoader: 'native',
     ...(filters.length > 0 ? { testNamePattern: claimPattern(filters) } : {}),
   }).catch((thrown: unknown) => {
     throw notPrepared(thrown);

@@ -202,6 +202,20 @@ describe('errors', () => {
     expect(error.hint).toMatch(/\w/u);
   });
 
+  test('name those of the same weights and tokenizer that another folder name hides', () => {
+    open().save('replies', [{ request: request('a'), answer: answer() }], provenance);
+    const other = openGoldenStore({ root, checkpoint: 'a link', weightsHash: 'aaaaaaaabbbb', tokenizerHash: 'ccccccccdddd' });
+    expect(() => other.load('replies')).toThrow(
+      expect.objectContaining({
+        code: 'golden-missing',
+        message: expect.stringContaining('tiny-aaaaaaaa-cccccccc is of the same'),
+        hint: expect.stringContaining('called tiny,'),
+      }),
+    );
+    const foreign = openGoldenStore({ root, checkpoint: 'a link', weightsHash: 'eeeeeeee', tokenizerHash: 'ccccccccdddd' });
+    expect(() => foreign.load('replies')).toThrow(expect.objectContaining({ message: expect.not.stringContaining('is of the same') }));
+  });
+
   test('tell how to record what is missing', () => {
     const store = open();
     expect(codeOf(() => store.load('replies'))).toBe('golden-missing');

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { LockstepError } from '#core/errors/index.ts';
 import { writeFileAtomic } from '#core/files/index.ts';
 import { shortHash } from '#core/hash/index.ts';
@@ -74,7 +74,10 @@ export function openGoldenStore(options: StoreOptions): GoldenStore {
 
   const load = (suite: string) => {
     let goldens = loaded.get(suite);
-    if (goldens === undefined) loaded.set(suite, (goldens = readSuite(path(suite))));
+    if (goldens === undefined) {
+      if (!existsSync(folder)) refuseOtherName(folder, hashes);
+      loaded.set(suite, (goldens = readSuite(path(suite))));
+    }
     return goldens;
   };
 
@@ -124,6 +127,19 @@ export function openGoldenStore(options: StoreOptions): GoldenStore {
     },
     provenance: (golden) => index().recordings[golden.recorded],
   };
+}
+
+/** Goldens are found by the name of the tokenizer's folder too, which may be a link, or another one on another host. */
+function refuseOtherName(folder: string, hashes: readonly string[]): void {
+  const root = dirname(folder);
+  const end = `-${hashes.join('-')}`;
+  const other = existsSync(root)
+    ? readdirSync(root).find((name) => name.endsWith(end) && existsSync(join(root, name, 'index.json')))
+    : undefined;
+  if (other === undefined) return;
+  throw new LockstepError('golden-missing', `there is no ${folder}, and ${other} is of the same weights and tokenizer`, {
+    hint: `Name the tokenizer by a folder that is called ${other.slice(0, -end.length)}, or rename that folder of goldens.`,
+  });
 }
 
 function sameRequest(a: Request, b: Request): boolean {

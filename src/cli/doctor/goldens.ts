@@ -21,7 +21,7 @@ export const examineGoldens: Examination = async ({ settings, cwd }) => {
   try {
     const store = goldenStore({ goldensDir: root, tokenizer: loadTokenizer(folder) });
     const suites = store.list();
-    const others = readdirSync(root).filter((name) => name !== basename(store.folder));
+    const others = readdirSync(root).filter((name) => name !== basename(store.folder) && existsSync(join(root, name, 'index.json')));
     if (suites.length === 0) {
       const text = others.length > 0 ? `none for ${basename(store.folder)}, only for ${others.join(', ')}` : `${named} is empty`;
       return [warn('goldens', text, RECORD)];

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { AccessFiles } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
@@ -25,7 +25,7 @@ export function readAccess(files: AccessFiles): Access {
   if (twice !== undefined) {
     throw new LockstepError('flags-contradict', `the header ${twice[0]} is given twice`, { hint: 'Leave one of them out.' });
   }
-  const token = read(files.bearerTokenFile)?.trim();
+  const token = readToken(files.bearerTokenFile)?.trim();
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
     throw new LockstepError(
       'access-unreadable',
@@ -96,6 +96,14 @@ function matching(cert: string, key: string | undefined, { tlsCert, tlsKey }: Ac
           : [`${tlsKey} cannot be used: ${message}`, 'Restore the file; openssl pkey -in FILE -check looks at it.'];
     throw new LockstepError('access-unreadable', what, { hint, cause: thrown });
   }
+}
+
+/** What is no file may be the token itself, given by mistake. */
+function readToken(path: string | undefined): string | undefined {
+  if (path === undefined || existsSync(path)) return read(path);
+  throw new LockstepError('access-unreadable', 'there is no file of the name that --bearer-token-file gives', {
+    hint: 'It names the file that the token is in; the token itself is not to be seen on a command line.',
+  });
 }
 
 function read(path: string | undefined): string | undefined {

@@ -163,7 +163,7 @@ describe('an external target', () => {
     expect(noCertificate).toMatch(/last: /);
     await expect(async () => reach({ tlsKey: undefined })).rejects.toMatchObject({ code: 'flags-contradict' });
     expect(() => readAccess({ ...files, tlsCa: join(folder, 'token') })).toThrow(/is no PEM file/);
-    expect(() => readAccess({ ...files, bearerTokenFile: join(folder, 'nowhere') })).toThrow(/cannot read .*nowhere/);
+    expect(() => readAccess({ ...files, bearerTokenFile: join(folder, 'nowhere') })).toThrow(/there is no file of the name/);
     expect(noToken).not.toContain(token);
   });
 
@@ -231,6 +231,8 @@ describe('an external target', () => {
     expect(refused({ bearerTokenFile: file('sesame 1') })).toBe(
       `[access-unreadable] ${folder}/file holds no token: it has blanks or line breaks inside`,
     );
+    // The token itself, in place of its file.
+    expect(refused({ bearerTokenFile: '/somewhere/sesame' })).not.toContain('sesame');
     expect(refused({ bearerTokenFile: file('a'), headers: ['Authorization: b'] })).toMatch(/both say what authorization is/);
     expect(refused({ headers: ['X-Key: a', 'x-key: b'] })).toMatch(/x-key is given twice/);
     // Whatever a file holds, it is read or refused in words.

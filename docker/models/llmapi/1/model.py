@@ -49,7 +49,7 @@ class TritonPythonModel:
     def initialize(self, args):
         config = json.loads(args["model_config"])
         raw = {key: entry["string_value"] for key, entry in config["parameters"].items()}
-        folder = lambda name: os.path.normpath(os.path.join(args["model_repository"], raw[name]))
+        folder = lambda name: os.path.join(args["model_repository"], raw[name])
         self.limits = Limits(raw)
         model = LlamaNumpy(folder("checkpoint_dir"), self.limits.max_seq_len, self.limits.tokens_per_block)
         self.limits.vocab = model.config.vocab

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 class TritonPythonModel:
     def initialize(self, args):
         parameters = {k: v["string_value"] for k, v in json.loads(args["model_config"])["parameters"].items()}
-        folder = os.path.normpath(os.path.join(args["model_repository"], parameters["tokenizer_dir"]))
+        folder = os.path.join(args["model_repository"], parameters["tokenizer_dir"])
         self.tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
         # Missing, unfilled or unreadable means true.
         self.skip_special = parameters.get("skip_special_tokens", "").strip().lower() not in ("false", "0", "f", "n", "no")

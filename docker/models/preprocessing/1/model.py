@@ -17,7 +17,7 @@ from word_lists import absent_word_list, word_list_tensor
 class TritonPythonModel:
     def initialize(self, args):
         parameters = {k: v["string_value"] for k, v in json.loads(args["model_config"])["parameters"].items()}
-        folder = os.path.normpath(os.path.join(args["model_repository"], parameters["tokenizer_dir"]))
+        folder = os.path.join(args["model_repository"], parameters["tokenizer_dir"])
         self.tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()

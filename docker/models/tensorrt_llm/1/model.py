@@ -52,7 +52,7 @@ class TritonPythonModel:
     def initialize(self, args):
         config = json.loads(args["model_config"])
         self.limits = Limits(config)
-        folder = os.path.normpath(os.path.join(args["model_repository"], self.limits.checkpoint_dir))
+        folder = os.path.join(args["model_repository"], self.limits.checkpoint_dir)
         model = LlamaNumpy(folder, self.limits.max_seq_len, self.limits.tokens_per_block)
         self.limits.vocab = model.config.vocab
         self.decoupled = pb_utils.using_decoupled_model_transaction_policy(config)
