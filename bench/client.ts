@@ -1,5 +1,6 @@
 /** What receiving and checking a streamed token costs the client, against receiving alone. */
 import { LAWS, answerOf, judge, type LawContext } from '#checks/laws/index.ts';
+import { CallRecorder } from '#checks/recording/index.ts';
 import { rawRequest } from '#checks/routes/raw-request.ts';
 import { ROUTES, type RouteContext, type RunOptions } from '#checks/routes/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
@@ -53,7 +54,8 @@ async function compare(
   const requests = cases.map((c, i) =>
     bareRequest(rawRequest(c, `bare-${i}`, Int32Array.from(c.request.prompt.kind === 'ids' ? c.request.prompt.ids : []), context, options)),
   );
-  const run = (i: number): Promise<Transcript> => ROUTES.raw.run(cases[i % PROMPTS]!, context, options);
+  const run = (i: number, more: Partial<RunOptions> = {}): Promise<Transcript> =>
+    ROUTES.raw.run(cases[i % PROMPTS]!, context, { ...options, ...more });
 
   const perMessage = async (work: (i: number) => Promise<number>): Promise<number> => {
     let messages = 0;
@@ -72,6 +74,7 @@ async function compare(
         return t.events;
       }),
     received: () => perMessage(async (i) => (await run(i)).events),
+    kept: () => perMessage(async (i) => (await run(i, { tap: new CallRecorder().tap })).events),
     documented: () => perMessage((i) => documented.drain(requests[i % PROMPTS]!)),
     leanest: () => perMessage((i) => leanest.drain(requests[i % PROMPTS]!)),
   });
@@ -84,6 +87,7 @@ async function compare(
       goal: { atMost: 1.15 },
     },
     { measure: `client: received, no laws / bare loop, ${what}`, values: ratios(us.received, us.documented), unit: '×' },
+    { measure: `client: received and kept for a fixture / received, ${what}`, values: ratios(us.kept, us.received), unit: '×' },
     { measure: `client: received and checked / bare loop without defaults, ${what}`, values: ratios(us.checked, us.leanest), unit: '×' },
     { measure: `client: received and checked, CPU per message, ${what}`, values: us.checked, unit: 'µs' },
     { measure: `client: bare loop, CPU per message, ${what}`, values: us.documented, unit: 'µs' },

@@ -6,6 +6,7 @@ import { clientBench } from './client.ts';
 import { engineBench } from './engine.ts';
 import { goldensBench } from './goldens.ts';
 import { lawsBench } from './laws.ts';
+import { relayBench } from './relay.ts';
 import { ROUNDS, type Row } from './rounds.ts';
 import { serverBench } from './server.ts';
 import { printTable } from './table.ts';
@@ -16,6 +17,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Row[]> | Row[]>> = {
   engine: engineBench,
   goldens: goldensBench,
   laws: lawsBench,
+  relay: relayBench,
 };
 
 if (process.send !== undefined) {
