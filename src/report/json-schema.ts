@@ -67,6 +67,10 @@ const failure = z.object({
     .optional()
     .describe('The prompt as the tokenizer makes ids of it, and as the engine got it where that is known to differ.'),
   fixture: z.string().optional().describe('File with the recorded exchange (docs/fixtures.md), from the working directory.'),
+  curl: z
+    .string()
+    .optional()
+    .describe('A command that asks the same by hand; of a server that the run started at the default ports of Triton.'),
   replay: z.string().optional().describe('A command that repeats exactly this case.'),
 });
 

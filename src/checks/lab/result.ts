@@ -102,6 +102,8 @@ export interface Failure {
   readonly prompts?: readonly PromptView[];
   /** Path of the recorded exchange, from the working directory. */
   readonly fixture?: string;
+  /** A command that asks the same by hand, over HTTP. */
+  readonly curl?: string;
   /** A command that repeats exactly this case. */
   readonly replay?: string;
 }

@@ -1,6 +1,7 @@
 import type { Answer } from '#checks/laws/index.ts';
 import type { Transcript } from '#core/transcript/index.ts';
 import { answerViews } from './answer-views.ts';
+import { curlFor } from './curl-of.ts';
 import { exchangeView } from './exchange-view.ts';
 import type { Lab } from './lab.ts';
 import { promptViews } from './prompt-views.ts';
@@ -15,14 +16,20 @@ export interface Beside {
   readonly cancelAfter?: number | undefined;
 }
 
-/** What a report can draw of a failure: both answers piece by piece, how they came, the prompt as ids. Bounded in size. */
+/** What a report can show of a failure: both answers piece by piece, how they came, the prompt as ids, a curl line. Bounded in size. */
 export function viewsOf(
   lab: Lab,
   t: Transcript,
   { truth, reference, cancelAfter }: Beside,
-): Pick<Failure, 'answers' | 'exchanges' | 'prompts'> {
+): Pick<Failure, 'answers' | 'exchanges' | 'prompts' | 'curl'> {
   const answers = truth === undefined ? [] : answerViews(t, truth, lab.tokenizer);
   const prompts = promptViews(t, lab.tokenizer, lab.profile);
   const exchanges = [exchangeView('observed', t, cancelAfter), ...(reference === undefined ? [] : [exchangeView('reference', reference)])];
-  return { ...(answers.length === 0 ? {} : { answers }), exchanges, ...(prompts.length === 0 ? {} : { prompts }) };
+  const curl = curlFor(lab, t.case);
+  return {
+    ...(answers.length === 0 ? {} : { answers }),
+    exchanges,
+    ...(prompts.length === 0 ? {} : { prompts }),
+    ...(curl === undefined ? {} : { curl }),
+  };
 }

@@ -105,12 +105,13 @@ function CauseBody({ cause: { claims, members }, first }: { readonly cause: Root
 }
 
 /** Everything that repeating or reporting a failure needs. */
-export function Copies({ failure }: { readonly failure: CauseMember['failure'] }): JSX.Element | null {
-  const { replay } = failure;
-  if (replay === undefined) return null;
+export function Copies({ failure }: { readonly failure: CauseMember['failure'] }): JSX.Element {
+  const { replay, curl, fixture } = failure;
   return (
     <div class="copies">
-      <Copy label="replay command" text={replay} />
+      {replay !== undefined && <Copy label="replay command" text={replay} />}
+      {curl !== undefined && <Copy label="curl" text={curl} />}
+      {fixture !== undefined && <Copy label="fixture path" text={fixture} />}
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { Visible, visibleText } from './visible.tsx';
 
 /** One failure, in pictures: which request, both answers, how they came, the prompt. */
 export function FailureView({ failure }: { readonly failure: JsonFailure }): JSX.Element {
-  const { case: c, answers, exchanges, prompts, sides, replay } = failure;
+  const { case: c, answers, exchanges, prompts, sides, replay, curl, fixture } = failure;
   return (
     <div class="failure">
       <dl class="facts">
@@ -15,6 +15,7 @@ export function FailureView({ failure }: { readonly failure: JsonFailure }): JSX
         <Fact name="code" value={failure.code} />
         {failure.verdict !== undefined && failure.verdict !== failure.code && <Fact name="verdict" value={failure.verdict} />}
         {c !== undefined && <Fact name="case" value={c.label} />}
+        {fixture !== undefined && <Fact name="fixture" value={fixture} />}
         {c !== undefined && c.prompt !== '' && <Fact name="prompt" value={c.prompt} />}
       </dl>
       {answers !== undefined ? <Divergence answers={answers} /> : sides !== undefined && <Sides sides={sides} />}
@@ -23,6 +24,7 @@ export function FailureView({ failure }: { readonly failure: JsonFailure }): JSX
       ))}
       {prompts !== undefined && <Prompts prompts={prompts} />}
       {replay !== undefined && <pre class="command">{visibleText(replay)}</pre>}
+      {curl !== undefined && <pre class="command">{visibleText(curl)}</pre>}
     </div>
   );
 }

@@ -10,8 +10,10 @@ type Event = Exchange['events'][number];
 const WIDTH = 900;
 const LEFT = 24;
 const RIGHT = 30;
-const AXIS = 66;
-const HEIGHT = 88;
+/** Room for the axis and its numbers, for the bars, and for each row of marks. */
+const BELOW = 22;
+const BARS = 32;
+const ROW = 14;
 
 /** Marks that stand above the line, in the order in which they are explained. */
 const MARKS: Readonly<Record<string, { readonly glyph: string; readonly says: string }>> = {
@@ -31,6 +33,9 @@ export function Timeline({ exchange }: { readonly exchange: Exchange }): JSX.Ele
   const used = Object.keys(MARKS).filter((flag) => events.some(({ flags }) => flags.includes(flag)));
   const everywhere = used.filter((flag) => total > 3 && events.every(({ flags }) => flags.includes(flag)));
   const shown = used.filter((flag) => !everywhere.includes(flag));
+  const marks = placed(events, shown, x);
+  const axis = 8 + BARS + ROW * Math.max(1, ...marks.map(({ row }) => row + 1));
+  const height = axis + BELOW;
   const told = visibleText(`${name}: ${plural(total, 'event')} in ${endedMs.toFixed(1)} ms, ${ending}`);
   return (
     <figure class="timeline">
@@ -40,12 +45,12 @@ export function Timeline({ exchange }: { readonly exchange: Exchange }): JSX.Ele
         {finishReasons.length > 0 && visibleText(` · finish reason ${finishReasons.join(', ')}`)}
         {everywhere.length > 0 && ` · ${everywhere.join(' and ')} on every event`}
       </figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={told}>
-        <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={AXIS} y2={AXIS} />
+      <svg viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={told}>
+        <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={axis} y2={axis} />
         {ticks(last).map((ms) => (
           <g key={ms} class="tick">
-            <line x1={x(ms)} x2={x(ms)} y1={AXIS} y2={AXIS + 4} />
-            <text x={x(ms)} y={AXIS + 17} text-anchor="middle">
+            <line x1={x(ms)} x2={x(ms)} y1={axis} y2={axis + 4} />
+            <text x={x(ms)} y={axis + 17} text-anchor="middle">
               {ms} ms
             </text>
           </g>
@@ -53,19 +58,17 @@ export function Timeline({ exchange }: { readonly exchange: Exchange }): JSX.Ele
         {events.map((event, i) => (
           <g key={i} class={kindOf(event)}>
             <title>{describe(event, i)}</title>
-            <line x1={x(event.atMs)} x2={x(event.atMs)} y1={AXIS} y2={AXIS - barOf(event)} />
-            {shown
-              .filter((flag) => event.flags.includes(flag))
-              .map((flag, k) => (
-                <text key={flag} x={x(event.atMs)} y={AXIS - 30 - k * 13} text-anchor="middle" class={`flag ${flag}`}>
-                  {MARKS[flag]?.glyph}
-                </text>
-              ))}
+            <line x1={x(event.atMs)} x2={x(event.atMs)} y1={axis} y2={axis - barOf(event)} />
           </g>
+        ))}
+        {marks.map(({ flag, x: at, row }, i) => (
+          <text key={i} x={at} y={axis - BARS - row * ROW} text-anchor="middle" class={`flag ${flag}`}>
+            {MARKS[flag]?.glyph}
+          </text>
         ))}
         <g class={`ending ${ending}`}>
           <title>{visibleText(`ended (${ending}) after ${endedMs.toFixed(1)} ms`)}</title>
-          <line x1={x(endedMs)} x2={x(endedMs)} y1={AXIS - 24} y2={AXIS + 6} />
+          <line x1={x(endedMs)} x2={x(endedMs)} y1={axis - 24} y2={axis + 6} />
         </g>
       </svg>
       <p class="legend">
@@ -87,6 +90,28 @@ export function Timeline({ exchange }: { readonly exchange: Exchange }): JSX.Ele
         </p>
       ))}
     </figure>
+  );
+}
+
+interface Mark {
+  readonly flag: string;
+  readonly x: number;
+  readonly row: number;
+}
+
+/** Each mark above its event, in the lowest row where it covers no other. */
+function placed(events: readonly Event[], shown: readonly string[], x: (ms: number) => number): readonly Mark[] {
+  const ends: number[] = [];
+  return events.flatMap((event) =>
+    shown
+      .filter((flag) => event.flags.includes(flag))
+      .map((flag) => {
+        const at = x(event.atMs);
+        const free = ends.findIndex((end) => end <= at);
+        const row = free < 0 ? ends.length : free;
+        ends[row] = at + ROW;
+        return { flag, x: at, row };
+      }),
   );
 }
 
