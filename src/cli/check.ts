@@ -62,7 +62,7 @@ function notPrepared(thrown: unknown): LockstepError {
 }
 
 /** Errors: whatever the global set-up throws (`target-unreachable` and the like). */
-async function runSuites(config: RunConfig, filters: readonly string[], signal: AbortSignal): Promise<RunReport | undefined> {
+export async function runSuites(config: RunConfig, filters: readonly string[], signal: AbortSignal): Promise<RunReport | undefined> {
   process.env[RUN_VARIABLE] = toRunVariable(config);
   let report: RunReport | undefined;
   const reporter = new LockstepReporter({ onReport: (finished) => (report = finished) });

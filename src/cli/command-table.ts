@@ -101,6 +101,16 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
     examples: ['lockstep record --upstream gpu1:8001,8000,9000 --output recorded'],
     load: async () => (await import('./record.ts')).record,
   },
+  shrink: {
+    usage: 'lockstep shrink FIXTURE | REPORT.json [claim [N]] | claim --only REQUEST [flags]',
+    summary: 'find the smallest request that still breaks the same law in the same way',
+    examples: [
+      'lockstep shrink .lockstep/fixtures/streaming/raw-streams-sum-01-raw-stream.fixture --fault stop-words-ignored',
+      'lockstep shrink report.json streaming/raw-streams 2 --target external --grpc gpu1:8001 --http gpu1:8000 --tokenizer ./llama',
+      'lockstep shrink amid-neighbours --only way-19 --fault batch-gt1-wrong-concurrent-equal --seed 1',
+    ],
+    load: async () => (await import('./shrink.ts')).shrink,
+  },
   doctor: {
     usage: 'lockstep doctor [flags]',
     summary: 'look at everything that a run needs, before the run',

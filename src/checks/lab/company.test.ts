@@ -25,8 +25,8 @@ test('the company of a case is what was over before it began, and what ran while
   expect(beside[1]?.asked).toEqual({ cancel: { how: 'leave', afterEvents: 2 } });
 });
 
-test('of what is over the last sixteen are remembered', () => {
+test('of what is over the last 64 are remembered', () => {
   const book = new CompanyBook();
-  for (let i = 0; i < 20; i++) book.begin(named(`r${i}`), {})();
-  expect(ids(book.begin(named('case'), {})().before)).toEqual(Array.from({ length: 16 }, (_, i) => `r${i + 4}`));
+  for (let i = 0; i < 70; i++) book.begin(named(`r${i}`), {})();
+  expect(ids(book.begin(named('case'), {})().before)).toEqual(Array.from({ length: 64 }, (_, i) => `r${i + 6}`));
 });

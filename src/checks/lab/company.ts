@@ -3,8 +3,8 @@ import type { RunOptions } from '#checks/routes/index.ts';
 import type { Case } from '#core/request/index.ts';
 import { askedOf } from './asked.ts';
 
-/** Enough for a cache or a slot that one of the last requests left in a bad state. */
-const REMEMBERED = 16;
+/** Enough for what one of the last requests left in a cache or a slot, and small enough for a file that people read. */
+const REMEMBERED = 64;
 
 interface Entry {
   readonly own: Companion;

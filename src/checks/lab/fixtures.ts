@@ -4,6 +4,8 @@ import type { Answer } from '#checks/laws/index.ts';
 import {
   type Asked,
   type Company,
+  type Fixture,
+  type SeenViolation,
   CallRecorder,
   type FixtureEvent,
   type FixtureHeader,
@@ -64,6 +66,11 @@ export function diedOf(error: LockstepError, transcript: Transcript): LockstepEr
   return error;
 }
 
+/** The exchange after which the server was found dead. */
+export function exchangeOf(died: LockstepError): Transcript | undefined {
+  return deadly.get(died);
+}
+
 /** A failure that an error stands for, about the exchange behind that error if there is one. */
 export function ofError(failure: Failure, thrown: unknown): Failure {
   const transcript = thrown instanceof LockstepError ? deadly.get(thrown) : undefined;
@@ -98,7 +105,9 @@ export function withFixtures(
     let path = written.get(about.transcript);
     if (path === undefined) {
       const company = companies.get(about.transcript);
-      const header = headerOf(lab, c, kept, { failure, truth: about.truth, company, claim: `${claim.suite}/${claim.id}` });
+      const { law, code, text } = failure;
+      const violation = { claim: `${claim.suite}/${claim.id}`, law, code, text };
+      const header = headerOf(lab, c, kept, { violation, truth: about.truth, company });
       path = write(join(fixtures, claim.suite), nameOf(claim.id, c, names), header, kept, lab);
       written.set(about.transcript, path);
     }
@@ -117,26 +126,34 @@ function nameOf(claim: string, c: Case, taken: Set<string>): string {
 
 /** The case's own call under that name; a stop request, which has a call of its own, beside it. */
 function write(folder: string, name: string, header: FixtureHeader, { recorder }: Kept, lab: Lab): string {
-  const secretNames = Object.keys(lab.parts.endpoints.access?.headers ?? {});
   const paths = recorder.calls.map((events, i) => {
-    const redactor = new Redactor(secretNames);
     const path = join(folder, i === 0 ? name : name.replace(/\.fixture$/, `-call-${i + 1}.fixture`));
-    const own: FixtureEvent[] = events.map((event) => redactor.event(event));
-    writeFixture(path, { header, events: own });
+    writeFixture(path, { header, events: redacted(lab, events) });
     return path;
   });
   return paths[0]!;
 }
 
-interface Found {
-  readonly failure: Failure;
-  readonly truth: Answer | undefined;
-  readonly company: Company | undefined;
-  readonly claim: string;
+export interface Found {
+  readonly violation: SeenViolation;
+  readonly truth?: Answer | undefined;
+  readonly company?: Company | undefined;
 }
 
-function headerOf(lab: Lab, c: Case, { recorder, asked }: Kept, { failure, truth, company, claim }: Found): FixtureHeader {
-  const { law, code, text } = failure;
+/** The exchange behind a transcript as a fixture; undefined where nothing was recorded. */
+export function fixtureOf(lab: Lab, t: Transcript, found: Found): Fixture | undefined {
+  const kept = recordings.get(t);
+  const [events] = kept?.recorder.calls ?? [];
+  if (kept === undefined || events === undefined) return undefined;
+  return { header: headerOf(lab, t.case, kept, found), events: redacted(lab, events) };
+}
+
+function redacted(lab: Lab, events: readonly FixtureEvent[]): FixtureEvent[] {
+  const redactor = new Redactor(Object.keys(lab.parts.endpoints.access?.headers ?? {}));
+  return events.map((event) => redactor.event(event));
+}
+
+function headerOf(lab: Lab, c: Case, { recorder, asked }: Kept, { violation, truth, company }: Found): FixtureHeader {
   const { protocol } = ROUTES[c.route];
   const { grpc, http, openai } = lab.parts.endpoints;
   const server = protocol === 'grpc' ? grpc : protocol === 'http' ? http : openai;
@@ -150,6 +167,6 @@ function headerOf(lab: Lab, c: Case, { recorder, asked }: Kept, { failure, truth
     ...(company === undefined || company.before.length + company.beside.length === 0 ? {} : { company }),
     // JSON has no NaN; an answer with one is none to judge by.
     truth: truth !== undefined && [...truth.logProbs, ...truth.margins].every(Number.isFinite) ? truth : undefined,
-    violation: { claim, law, code, text },
+    violation,
   };
 }

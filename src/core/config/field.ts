@@ -13,6 +13,7 @@ export const COMMAND_NAMES = [
   'identify',
   'init',
   'record',
+  'shrink',
   'doctor',
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
