@@ -20,9 +20,8 @@ if (kind === 'plain') {
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-bench-'));
   const recorder = await startRecorder({ folder, upstreams: [upstream], onNotice: (notice) => console.error(notice.message) });
   process.send?.({ address: recorder.relays[0]!.address });
-  process.on('message', async () => {
-    const { written, cut, lost } = await recorder.stop();
-    process.send?.({ written: written.grpc.length, cut: cut.length, lost });
+  process.on('message', () => {
+    void recorder.stop().then(({ written, cut, lost }) => process.send?.({ written: written.grpc.length, cut: cut.length, lost }));
   });
   process.on('disconnect', () => {
     rmSync(folder, { recursive: true, force: true });
