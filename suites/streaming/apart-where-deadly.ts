@@ -1,7 +1,7 @@
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { onItsOwnServer, watched } from '#checks/lab/own-server.ts';
-import { CANCELS_KILL } from '#checks/laws/index.ts';
+import { CANCELS_KILL, diedOfCancels } from '#checks/laws/index.ts';
 import type { RouteId } from '#core/request/index.ts';
 
 /** More in a row are not "now and then". */
@@ -26,7 +26,7 @@ export async function apartWhereDeadly(claim: Pick<Claim, 'run'>, lab: Lab, rout
   }
 }
 
-/** By that signal and no other; what else a dying server broke is told by the next one, if it is so. */
+/** There and nowhere else; what else a dying server broke is told by the next one, if it is so. */
 function diedAsKnown({ failures }: Pick<Outcome, 'failures'>): boolean {
-  return failures.some(({ law, code, text }) => law === CANCELS_KILL.law && code === 'server-died' && /killed by SIGSEGV/.test(text));
+  return failures.some(({ law, code, text }) => law === CANCELS_KILL.law && code === 'server-died' && diedOfCancels(text));
 }

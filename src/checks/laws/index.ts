@@ -37,7 +37,7 @@ export { returnsPrompt } from './returns-prompt.ts';
 export { servesCounts } from './serves-counts.ts';
 export { ENGINE_RAN_ON } from './types.ts';
 export { GAPS } from './gaps.ts';
-export { CANCELS_KILL } from './cancels-kill.ts';
+export { CANCELS_KILL, diedOfCancels } from './cancels-kill.ts';
 export { LOST_STREAM_END } from './lost-stream-end.ts';
 export { gapFor, judge, type Broken, type GapMet, type Judgement } from './judge.ts';
 export { servedAnswer, servesTrtllm, streamedText } from './trtllm-serve.ts';

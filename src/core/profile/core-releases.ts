@@ -3,7 +3,7 @@
  * (docs/observed.md#triton-by-release); releases in between were not published for CPU. Of 2.65 and 2.71 the core alone was: they ran
  * behind the front ends of 2.51, as `2.71+2.51`.
  */
-import { observed } from './facts.ts';
+import { observed, read } from './facts.ts';
 import type { CoreProfile, Fact } from './profile.ts';
 
 const PAGE = 'docs/observed.md#triton-by-release';
@@ -15,7 +15,8 @@ function after(previous: CoreProfile, id: string, changes: Partial<Omit<CoreProf
 
 /** A newer core as it ran: what a request meets before the core is that of older front ends. */
 function behind(core: CoreProfile): CoreProfile {
-  return { ...core, id: `${core.id}+${core.frontEnds.value}`, ensembleConfigOverGrpc: seen(false) };
+  const { cancelsKillFor } = CORE_2_51;
+  return { ...core, id: `${core.id}+${core.frontEnds.value}`, cancelsKillFor, ensembleConfigOverGrpc: seen(false) };
 }
 
 const R2_36: CoreProfile = {
@@ -120,6 +121,8 @@ export const CORE_2_51 = after(R2_50, '2.51', {
 
 const R2_65 = after(CORE_2_51, '2.65', {
   frontEnds: CORE_2_51.frontEnds,
+  // Mended in the front end, first in r24.12.
+  cancelsKillFor: read([], 'triton-inference-server/server#8034'),
   configFields: seen(['runtime', 'is_non_linear_format_io', 'max_inflight_requests']),
   modelLoadMetric: seen(true),
 });
