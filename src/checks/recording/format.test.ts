@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '#core/config/index.ts';
 import type { LockstepError } from '#core/errors/index.ts';
 import { INFERENCE_SERVICE } from '#wire/protocol/service.ts';
 import type { Fixture, FixtureEvent, FixtureHeader, Side } from './index.ts';
@@ -258,6 +259,12 @@ test('a fixture that is closed early keeps no file open', async () => {
     expect((await fixture.events.next()).value).toMatchObject({ kind: 'request' });
   }
   await expect.poll(open).toBeLessThan(before + 10);
+});
+
+test('the file that docs/fixtures.md shows is one', async () => {
+  const page = readFileSync(join(PACKAGE_ROOT, 'docs/fixtures.md'), 'utf8');
+  const [, shown = ''] = /```\n(lockstep-fixture[^]*?)```/.exec(page) ?? [];
+  expect(fixtureText(await parseFixture(shown, 'docs/fixtures.md'))).toBe(shown);
 });
 
 test('names of files have nothing of what was asked but letters', () => {
