@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { rootCauses } from '../../root-causes.ts';
 import type { PageData } from '../page-data.ts';
 import { Causes } from './causes.tsx';
@@ -15,7 +15,9 @@ import { Verdict } from './verdict.tsx';
 interface Section {
   readonly id: string;
   readonly title: string;
-  readonly body: ComponentChildren;
+  readonly body: () => ComponentChildren;
+  /** Below the first screen, and dear to draw. */
+  readonly later?: true;
 }
 
 export function App({ data }: { readonly data: PageData }): JSX.Element {
@@ -23,15 +25,20 @@ export function App({ data }: { readonly data: PageData }): JSX.Element {
   const causes = useMemo(() => rootCauses(report.claims), [report]);
   const compared = useMemo(() => report.claims.flatMap((claim) => claim.cases ?? []), [report]);
   const followed = useMemo(() => compared.filter(({ tokens }) => tokens !== undefined), [compared]);
+  const [painted, setPainted] = useState(false);
+  useEffect(() => {
+    // Behind the frame that shows the first screen.
+    requestAnimationFrame(() => setTimeout(() => setPainted(true)));
+  }, []);
   useKeys();
   const sections: readonly (Section | false)[] = [
-    causes.length > 0 && { id: 'failed', title: 'What failed', body: <Causes causes={causes} /> },
-    report.claims.length > 0 && { id: 'claims', title: 'Claims', body: <Claims claims={report.claims} /> },
-    compared.length > 0 && { id: 'agreement', title: 'Agreement', body: <Matrix cases={compared} /> },
-    followed.length > 0 && { id: 'position', title: 'Divergence by position', body: <Survival cases={followed} /> },
-    compared.length > 0 && { id: 'company', title: 'Divergence by concurrency', body: <Concurrency cases={compared} /> },
-    history.length > 1 && { id: 'history', title: 'History', body: <History runs={history} /> },
-    { id: 'context', title: 'What was under test', body: <Context report={report} /> },
+    causes.length > 0 && { id: 'failed', title: 'What failed', body: () => <Causes causes={causes} /> },
+    report.claims.length > 0 && { id: 'claims', title: 'Claims', body: () => <Claims claims={report.claims} /> },
+    compared.length > 0 && { id: 'agreement', later: true, title: 'Agreement', body: () => <Matrix cases={compared} /> },
+    followed.length > 0 && { id: 'position', later: true, title: 'Divergence by position', body: () => <Survival cases={followed} /> },
+    compared.length > 0 && { id: 'company', later: true, title: 'Divergence by concurrency', body: () => <Concurrency cases={compared} /> },
+    history.length > 1 && { id: 'history', later: true, title: 'History', body: () => <History runs={history} /> },
+    { id: 'context', title: 'What was under test', body: () => <Context report={report} /> },
   ];
   const shown = sections.filter((section) => section !== false);
   return (
@@ -48,10 +55,10 @@ export function App({ data }: { readonly data: PageData }): JSX.Element {
         ))}
       </nav>
       <main id="content" tabIndex={-1}>
-        {shown.map(({ id, title, body }) => (
+        {shown.map(({ id, title, body, later }) => (
           <section key={id} id={id} aria-labelledby={`${id}-title`}>
             <h2 id={`${id}-title`}>{title}</h2>
-            {body}
+            {(painted || later === undefined) && body()}
           </section>
         ))}
       </main>
