@@ -212,8 +212,10 @@ describe('errors', () => {
         hint: expect.stringContaining('called tiny,'),
       }),
     );
-    const foreign = openGoldenStore({ root, checkpoint: 'a link', weightsHash: 'eeeeeeee', tokenizerHash: 'ccccccccdddd' });
-    expect(() => foreign.load('replies')).toThrow(expect.objectContaining({ message: expect.not.stringContaining('is of the same') }));
+    for (const weights of [{ weightsHash: 'eeeeeeee' }, {}]) {
+      const foreign = openGoldenStore({ root, checkpoint: 'a link', ...weights, tokenizerHash: 'ccccccccdddd' });
+      expect(() => foreign.load('replies')).toThrow(expect.objectContaining({ message: expect.not.stringContaining('is of the same') }));
+    }
   });
 
   test('tell how to record what is missing', () => {

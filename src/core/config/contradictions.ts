@@ -35,6 +35,13 @@ export function refuseContradictions(command: CommandName, settings: Settings, g
       { hint: 'Add --repository DIR; without one, make it: lockstep repository create --engine-dir DIR --tokenizer DIR --output DIR.' },
     );
   }
+  if (command === 'check' && target === 'process' && settings.worldSize > 1 && settings.repository === undefined && !settings.dryRun) {
+    throw new LockstepError(
+      'flags-contradict',
+      `${given.get('worldSize')!.name} asks for the ranks of an engine, and no --repository serves one: the project's own CPU models know no ranks, and the first two would fight for their ports`,
+      { hint: 'Add --repository DIR, and --triton with the program that serves it; --dry-run prints the command alone.' },
+    );
+  }
   if (WITHOUT_TARGET.includes(command)) return;
   const forDocker =
     target === 'docker'

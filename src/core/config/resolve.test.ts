@@ -84,6 +84,7 @@ describe('errors say what was expected and what to do', () => {
     [['--target', 'docker', '--network', 'none'], 'value-invalid', 'Correct it'],
     [['--target', 'docker', '--shm-size', 'much'], 'value-invalid', 'default: 1g'],
     [['--world-size', '2'], 'flags-contradict', 'Add --target process'],
+    [['--target', 'process', '--world-size', '2'], 'flags-contradict', 'Add --repository DIR, and --triton'],
     [['--triton', '2.47'], 'flags-contradict', 'Add --target process'],
     [['--target', 'external', '--grpc', 'h:1', '--http', 'h:2', '--checkpoint', 'x'], 'flags-contradict', '--tokenizer DIR'],
     [['--repository', 'x'], 'flags-contradict', 'Add --target process'],

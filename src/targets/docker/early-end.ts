@@ -6,7 +6,7 @@ import type { ContainerWatch } from './watch.ts';
 
 /**
  * Why a container ended before its server was ready. Codes: `docker-engine-gone`, `container-out-of-memory`, `model-load-failed`,
- * `port-taken`, `server-argument-refused`, `container-exited`.
+ * `port-taken`, `image-without-front-end`, `server-argument-refused`, `container-exited`.
  */
 export function earlyEnd(watch: ContainerWatch, of: { readonly socket: string; readonly command: readonly string[] }): LockstepError {
   const { log, engineGone: gone, outOfMemory, ended } = watch;
@@ -23,6 +23,13 @@ export function earlyEnd(watch: ContainerWatch, of: { readonly socket: string; r
   if (port !== undefined) {
     return new LockstepError('port-taken', `tritonserver could not have its port: ${port}`, {
       hint: 'Stop what listens there (ss -ltnp shows it), or leave --network host out.',
+    });
+  }
+  const frontEnd = log.lines().find((line) => /can't open file '.*openai_frontend\/main\.py'/.test(line));
+  if (frontEnd !== undefined) {
+    return new LockstepError('image-without-front-end', 'the image has no OpenAI front end of Triton', {
+      context: { log: frontEnd.trim() },
+      hint: "Name one of NVIDIA's images that has it in /opt/tritonserver/python/openai, or leave --frontend out.",
     });
   }
   const refused = log

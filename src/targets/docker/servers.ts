@@ -23,17 +23,27 @@ const GRACE_S = 10;
 
 /** Errors: those of `engineError`. */
 export async function listServers(engine: Engine): Promise<readonly OwnContainer[]> {
-  return (await listOwn(engine)).map(({ Id, Names, Image, State, Status, Labels, Ports }) => ({
+  return (await listOwn(engine)).map(({ Id, Names, Image, State, Status, Labels, Ports, Command, HostConfig }) => ({
     id: Id,
     name: (Names[0] ?? Id.slice(0, 12)).replace(/^\//, ''),
     image: Image,
     state: State,
     status: Status,
     owner: ownerState(Labels[OWNER_LABEL] ?? ''),
-    ports: new Map(
-      Ports.filter(({ PublicPort }) => PublicPort !== undefined).map((port) => [port.PrivatePort, `${port.IP}:${port.PublicPort}`]),
-    ),
+    ports:
+      HostConfig.NetworkMode === 'host'
+        ? portsOfCommand(Command)
+        : new Map(
+            Ports.filter(({ PublicPort }) => PublicPort !== undefined).map((port) => [port.PrivatePort, `${port.IP}:${port.PublicPort}`]),
+          ),
   }));
+}
+
+/** On the network of the host nothing is published: the server was told its ports. By the port that each has in a container. */
+export function portsOfCommand(command: string): ReadonlyMap<number, string> {
+  const usual = { http: 8000, grpc: 8001, metrics: 8002, openai: 9000 } as const;
+  const told = command.matchAll(/ --(?:kserve-)?(http|grpc|metrics|openai)-port=(\d+)/g);
+  return new Map(Array.from(told, ([, kind, port]) => [usual[kind as keyof typeof usual], `127.0.0.1:${port}`]));
 }
 
 /** Lets requests in flight end, then removes it. Errors: those of `engineError`. */

@@ -20,7 +20,7 @@ import { parseUlimit } from './units.ts';
  *
  * Errors: of the engine (`docker-engine-missing`, `docker-engine-forbidden`, …: engine-error.ts), of the image (`image-…`), of what is
  * mounted (`mount-source-missing`, `engine-…`), `ports-not-published`, `model-load-failed`, `container-out-of-memory`,
- * `server-argument-refused`, `container-exited`, `target-not-ready`, `canary-refused`, `interrupted`. Whatever was started is removed before the error is thrown.
+ * `image-without-front-end`, `server-argument-refused`, `container-exited`, `target-not-ready`, `canary-refused`, `interrupted`. Whatever was started is removed before the error is thrown.
  */
 export async function startDockerServer(options: DockerServerOptions): Promise<DockerServer> {
   const { settings, signal, notice } = options;

@@ -7,6 +7,7 @@ import { readEngineFolder, refuseOtherEngine } from './engine-folder.ts';
 import { kindOfReference } from './image.ts';
 import { logFrames } from './log-frames.ts';
 import { registryLogin, registryOf } from './registry-login.ts';
+import { portsOfCommand } from './servers.ts';
 import { parseSize, parseUlimit } from './units.ts';
 
 let folder: string;
@@ -35,6 +36,17 @@ test('sizes and limits are read as docker run reads them', () => {
   expect(['1g', '64M', '512'].map(parseSize)).toEqual([2 ** 30, 2 ** 26, 512]);
   expect(parseUlimit('memlock=-1')).toEqual({ Name: 'memlock', Soft: -1, Hard: -1 });
   expect(parseUlimit('nofile=1024:4096')).toEqual({ Name: 'nofile', Soft: 1024, Hard: 4096 });
+});
+
+test('ports of a server on the network of the host are those that it was told', () => {
+  expect([...portsOfCommand('tritonserver --model-repository=/models --http-port=28500 --grpc-port=28501 --metrics-port=28502')]).toEqual([
+    [8000, '127.0.0.1:28500'],
+    [8001, '127.0.0.1:28501'],
+    [8002, '127.0.0.1:28502'],
+  ]);
+  expect([
+    ...portsOfCommand('python3 main.py --openai-port=9 --enable-kserve-frontends --kserve-http-port=7 --kserve-grpc-port=8').keys(),
+  ]).toEqual([9000, 8000, 8001]);
 });
 
 describe('log frames', () => {
