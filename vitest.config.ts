@@ -35,7 +35,15 @@ export default defineConfig({
         test: {
           name: 'suites',
           include: ['suites/**/*.test.ts'],
-          exclude: ['suites/self/**', 'suites/clients/**', 'suites/docker/**', 'suites/slurm/**', 'suites/report/**', 'suites/fixtures/**'],
+          exclude: [
+            'suites/self/**',
+            'suites/clients/**',
+            'suites/docker/**',
+            'suites/slurm/**',
+            'suites/report/**',
+            'suites/fixtures/**',
+            'suites/upgrade/**',
+          ],
           globalSetup: ['./src/report/global-setup.ts'],
           isolate: false,
           // One after another: several claims watch the server's gauges and need it to themselves.
@@ -103,6 +111,17 @@ export default defineConfig({
           fileParallelism: false,
           sequence: { groupOrder: 4 },
           testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          // Only by its own command: it starts real releases, pair by pair.
+          name: 'upgrade',
+          include: ['suites/upgrade/**/*.test.ts'],
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 4 },
+          testTimeout: 300_000,
         },
       },
       {

@@ -50,9 +50,13 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
     load: async () => (await import('./stop.ts')).stop,
   },
   goldens: {
-    usage: 'lockstep goldens record|verify|update|list [flags]',
-    summary: 'record, verify, update or list the accepted answers',
-    examples: ['lockstep goldens verify', 'lockstep goldens update --filter colours'],
+    usage: 'lockstep goldens record|verify|update|list|review [flags]',
+    summary: 'record, verify, update or list the accepted answers, or review those that an upgrade changed',
+    examples: [
+      'lockstep goldens verify',
+      'lockstep goldens update --filter colours',
+      'lockstep goldens review upgrade.json --decisions decisions.json',
+    ],
     load: async () => (await import('./goldens.ts')).goldens,
   },
   repository: {
@@ -110,6 +114,25 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
       'lockstep shrink amid-neighbours --only way-19 --fault batch-gt1-wrong-concurrent-equal --seed 1',
     ],
     load: async () => (await import('./shrink.ts')).shrink,
+  },
+  upgrade: {
+    usage: 'lockstep upgrade --from TARGET --to TARGET [claim…] [flags]',
+    summary: 'compare two servers, releases or stored runs, and say SAFE, REVIEW or UNSAFE',
+    examples: [
+      'lockstep upgrade --from process:2.41 --to process:2.42 --markdown upgrade.md --json upgrade.json',
+      'lockstep upgrade --from docker:nvcr.io/nvidia/tritonserver@sha256:… --to docker:nvcr.io/nvidia/tritonserver@sha256:… --engine-dir ./engine --repository ./models --tokenizer ./llama',
+      'lockstep upgrade --from upgrade.json --to external:gpu2:8001,8000,8002 --tokenizer ./llama',
+    ],
+    load: async () => (await import('./upgrade/upgrade.ts')).upgrade,
+  },
+  bisect: {
+    usage: 'lockstep bisect --good TARGET --bad TARGET CASE [flags]',
+    summary: 'find the first release or image on which a case fails',
+    examples: [
+      'lockstep bisect --good process:2.42 --bad process:2.49 contract/edge_echo/grpc/short-data',
+      'lockstep bisect --good docker:a@sha256:… --among docker:b@sha256:… --bad docker:c@sha256:… agreement/ensemble-equals-raw',
+    ],
+    load: async () => (await import('./bisect/bisect.ts')).bisect,
   },
   doctor: {
     usage: 'lockstep doctor [flags]',

@@ -80,6 +80,18 @@ export async function connectReplicas(
   );
 }
 
+/**
+ * The model repository that several started targets can all serve, where the release of one of them decides its form: else what is
+ * served would differ, and not the servers. Undefined: each serves what it does anyway.
+ */
+export function sameRepository(configs: readonly Pick<RunConfig, 'target' | 'checkpoint' | 'repository' | 'triton'>[]): string | undefined {
+  const own = configs.filter(({ target, repository }) => (target === 'process' || target === 'docker') && repository === undefined);
+  const version = (triton: string | undefined) => (triton !== undefined && isAbsolute(triton) ? undefined : triton);
+  const needy = own.map(({ triton }) => coreOf(version(triton))).find((core) => core.ensembleNeedsAllOutputs.value);
+  const [first] = own;
+  return needy === undefined || own.length !== configs.length ? undefined : modelRepository(first?.checkpoint ?? TINY_CHECKPOINT, needy);
+}
+
 /** Of a version; the default release's where there is none. */
 const coreOf = (version: string | undefined): CoreProfile => profileOf(followCore('default', version).profile).core;
 

@@ -17,7 +17,10 @@ export function factsOf(ask: Ask, read: Reading, came: Reply, neutral: (text: st
   }
   if (ask.via === 'stream') {
     const messages = read === 'frame' ? came.messages.map(withoutValues) : came.messages;
-    messages.forEach((message, i) => (facts[`message ${i + 1}`] = neutral(message)));
+    // Requests on one stream may overtake each other, so each has its own order.
+    for (const [id, of] of Map.groupBy(messages, (message) => /^id '([^']*)'/.exec(message)?.[1] ?? '')) {
+      of.forEach((message, i) => (facts[`message ${i + 1}${ask.messages.length > 1 ? ` of ${id}` : ''}`] = neutral(message)));
+    }
     facts['messages'] = String(messages.length);
     return facts;
   }

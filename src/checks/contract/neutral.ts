@@ -8,8 +8,12 @@ export function neutralFor(of: { readonly version: string; readonly addresses: r
     let out = text;
     for (const address of ports) out = out.replaceAll(address, '<address>');
     if (of.version !== '') out = out.replaceAll(of.version, '<version>');
-    return out
-      .replaceAll(/(?:\/[\w.@+-]+)+\/(\w+)\/(\d+)\/([\w/]+\.py)/g, '<repository>/$1/$2/$3')
-      .replaceAll(/lockstep_\d+_[\w]*/g, '<shared memory>');
+    return (
+      out
+        .replaceAll(/(?:\/[\w.@+-]+)+\/(\w+)\/(\d+)\/([\w/]+\.py)/g, '<repository>/$1/$2/$3')
+        // TensorRT-LLM counts the requests of an engine.
+        .replaceAll(/(?<=requestId )\d+/g, '<n>')
+        .replaceAll(/lockstep_\d+_[\w]*/g, '<shared memory>')
+    );
   };
 }

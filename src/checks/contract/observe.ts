@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LockstepError } from '#core/errors/index.ts';
 import type { Endpoints, Health } from '#targets/types.ts';
 import { grpcTarget } from '#wire/clients/index.ts';
 import { GrpcInferenceClient, UNLIMITED_MESSAGES } from '#wire/protocol/service.ts';
@@ -40,7 +41,7 @@ const NO_GRPC = reply('no gRPC address is known');
  * kept apart, so that it can never look like a change between two. After an exchange without an answer the process behind it
  * is looked at: a dead server is a fact too, and ends the record.
  *
- * Errors: what the signal was aborted with. Never throws for what the server answered.
+ * Errors: `unexpected-reply` where the models are not told; what the signal was aborted with. Never throws for what the server answered.
  */
 export async function observeContract(options: ObserveOptions): Promise<ContractRecord> {
   const { endpoints, signal } = options;
@@ -154,8 +155,14 @@ class Asker implements AsyncDisposable {
   /** Models that can be asked. */
   async models(): Promise<readonly string[]> {
     const { body } = await this.ask({ via: 'http', method: 'POST', path: '/v2/repository/index', body: '{"ready":true}' });
-    const index = jsonOf<readonly { readonly name: string; readonly state?: string }[]>(body);
-    return [...new Set((index ?? []).filter(({ state }) => state === 'READY').map(({ name }) => name))].toSorted();
+    const index = jsonOf<unknown>(body);
+    if (!Array.isArray(index)) {
+      throw new LockstepError('unexpected-reply', `the list of models was answered with ${body === '' ? 'nothing' : body.slice(0, 200)}`, {
+        hint: 'Look whether the address is that of a Triton, and whether its repository API is restricted.',
+      });
+    }
+    const states = index as readonly { readonly name: string; readonly state?: string }[];
+    return [...new Set(states.filter(({ state }) => state === 'READY').map(({ name }) => name))].toSorted();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

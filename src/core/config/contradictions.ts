@@ -7,7 +7,17 @@ import type { Layer } from './layers.ts';
 import { strength } from './layers.ts';
 
 /** Commands that know by themselves what they start, if anything. */
-export const WITHOUT_TARGET: readonly CommandName[] = ['serve', 'start', 'ps', 'stop', 'repository', 'audit', 'record'];
+export const WITHOUT_TARGET: readonly CommandName[] = [
+  'serve',
+  'start',
+  'ps',
+  'stop',
+  'repository',
+  'audit',
+  'record',
+  'upgrade',
+  'bisect',
+];
 
 /**
  * Errors: `flags-contradict`. An endpoint, fault or checkpoint from a weaker source than the target is not meant for this run (a

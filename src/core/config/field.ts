@@ -14,6 +14,8 @@ export const COMMAND_NAMES = [
   'init',
   'record',
   'shrink',
+  'upgrade',
+  'bisect',
   'doctor',
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];

@@ -20,6 +20,8 @@ const PORT = 'a port from 0 to 65535';
 /** Commands that start a real server; that reach one that already runs; that submit a job. */
 const STARTS = ['check', 'start', 'goldens', 'identify', 'shrink'] as const;
 const REACHES = ['check', 'goldens', 'identify', 'doctor', 'shrink'] as const;
+/** Compare servers that they start, or find, by `--from`, `--to`, `--good` and `--bad`. */
+const COMPARES = ['upgrade', 'bisect'] as const;
 const SUBMITS = ['check', 'goldens', 'identify', 'shrink'] as const;
 
 export const FIELDS = {
@@ -62,21 +64,21 @@ export const FIELDS = {
     expected: 'a PEM file',
     help: "certificates to trust at the external target's grpcs:// and https:// addresses",
     defaultText: "Node's and the system's",
-    commands: [...REACHES, 'audit'],
+    commands: [...REACHES, 'audit', ...COMPARES],
   }),
   tlsCert: field(folder().optional(), {
     value: 'FILE',
     expected: 'a PEM file',
     help: 'certificate that this client shows to the external target',
     defaultText: 'none',
-    commands: [...REACHES, 'audit'],
+    commands: [...REACHES, 'audit', ...COMPARES],
   }),
   tlsKey: field(folder().optional(), {
     value: 'FILE',
     expected: 'a PEM file',
     help: 'private key of --tls-cert',
     defaultText: 'none',
-    commands: [...REACHES, 'audit'],
+    commands: [...REACHES, 'audit', ...COMPARES],
   }),
   header: field(z.array(z.string().refine(isHeader)).default([]), {
     value: "'NAME: VALUE'",
@@ -84,48 +86,48 @@ export const FIELDS = {
     help: 'header of every call to the external target, metadata on gRPC; its value is never shown (may be repeated)',
     defaultText: 'none',
     secret: 'all',
-    commands: [...REACHES, 'audit'],
+    commands: [...REACHES, 'audit', ...COMPARES],
   }),
   bearerTokenFile: field(folder().optional(), {
     value: 'FILE',
     expected: 'a file with the token and nothing else',
     help: 'file with the token that every call to the external target carries as authorization: Bearer',
     defaultText: 'none',
-    commands: [...REACHES, 'audit'],
+    commands: [...REACHES, 'audit', ...COMPARES],
   }),
   tokenizer: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with tokenizer.json',
     help: 'folder of the tokenizer that the served checkpoint was made with',
     defaultText: "the checkpoint's own; none for external",
-    commands: ['check', 'start', 'goldens', 'repository', 'doctor', 'identify', 'init', 'shrink'],
+    commands: ['check', 'start', 'goldens', 'repository', 'doctor', 'identify', 'init', 'shrink', ...COMPARES],
   }),
   repository: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with one folder per model',
     help: 'model repository that target process, docker or slurm serves, such as `lockstep repository create` makes',
     defaultText: 'docker/models of this checkout',
-    commands: [...STARTS, 'doctor', 'init'],
+    commands: [...STARTS, 'doctor', 'init', ...COMPARES],
   }),
   goldens: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder',
     help: 'folder of the accepted answers',
     defaultText: 'goldens/ of this checkout',
-    commands: ['check', 'goldens', 'doctor', 'shrink'],
+    commands: ['check', 'goldens', 'doctor', 'shrink', ...COMPARES],
   }),
   prompts: field(folder().optional(), {
     value: 'FILE',
     expected: 'a JSON file with prompts, as lockstep init writes one',
     help: 'prompts that every request is drawn from',
     defaultText: "the checkpoint's own, or general ones",
-    commands: ['check', 'goldens', 'shrink'],
+    commands: ['check', 'goldens', 'shrink', ...COMPARES],
   }),
   profile: field(z.string().min(1).default('default'), {
     value: 'NAME',
     expected: 'default, ideal, or releases by axis, such as openai=r25.12 or ideal,models=1.x',
     help: 'release profile: `default` does what servers were seen to do, `ideal` has no known gaps; a release that there is not is answered with those that there are',
-    commands: ['check', 'serve', 'goldens', 'identify', 'shrink'],
+    commands: ['check', 'serve', 'goldens', 'identify', 'shrink', ...COMPARES],
   }),
   fault: field(z.array(z.string().min(1)).default([]), {
     value: 'ID',
@@ -145,7 +147,7 @@ export const FIELDS = {
       value: 'N',
       expected: 'a whole number from 0 to 4294967295',
       help: 'seed of everything that is drawn',
-      commands: ['check', 'goldens', 'shrink'],
+      commands: ['check', 'goldens', 'shrink', ...COMPARES],
     },
   ),
   only: field(z.string().min(1).optional(), {
@@ -183,7 +185,64 @@ export const FIELDS = {
     value: 'FILE',
     expected: 'a file name',
     help: 'also write the report as JSON',
-    commands: ['check', 'audit', 'identify'],
+    commands: ['check', 'audit', 'identify', 'upgrade'],
+  }),
+  from: field(z.string().min(1).optional(), {
+    value: 'TARGET',
+    expected:
+      'process:VERSION or PATH, docker:IMAGE, external:HOST:GRPC,HTTP[,METRICS], embedded[:CHECKPOINT], or a JSON file of upgrade or check',
+    help: 'the old side',
+    commands: ['upgrade'],
+  }),
+  to: field(z.string().min(1).optional(), {
+    value: 'TARGET',
+    expected: 'as --from',
+    help: 'the new side, as --from',
+    commands: ['upgrade'],
+  }),
+  markdown: field(z.string().min(1).optional(), {
+    value: 'FILE',
+    expected: 'a file name',
+    help: 'also write the summary for a pull request as Markdown',
+    commands: ['upgrade'],
+  }),
+  upgradePolicy: field(z.string().min(1).optional(), {
+    value: 'FILE',
+    expected: 'a JSON file as src/report/upgrade/policy.json',
+    help: 'what each kind of finding makes of the verdict, and its limits',
+    defaultText: 'src/report/upgrade/policy.json',
+    commands: ['upgrade'],
+  }),
+  decisions: field(z.string().min(1).optional(), {
+    value: 'FILE',
+    expected: 'a JSON file: request id to accept or reject',
+    help: 'for review: decisions that are read from this file in place of being asked for, or written to it when it is not there',
+    commands: ['goldens'],
+  }),
+  good: field(z.string().min(1).optional(), {
+    value: 'TARGET',
+    expected: 'process:VERSION or docker:IMAGE',
+    help: 'a target that is known to be right',
+    commands: ['bisect'],
+  }),
+  bad: field(z.string().min(1).optional(), {
+    value: 'TARGET',
+    expected: 'as --good',
+    help: 'a later one that is known to be wrong',
+    commands: ['bisect'],
+  }),
+  among: field(z.array(z.string().min(1)).default([]), {
+    value: 'TARGET',
+    expected: 'as --good',
+    help: 'one between the two, oldest first (may be repeated)',
+    defaultText: 'the releases of docker/triton/tritonserver.json between the two',
+    commands: ['bisect'],
+  }),
+  failureRate: field(z.number().int().min(1).max(100).default(100), {
+    value: 'PERCENT',
+    expected: 'a whole number from 1 to 100',
+    help: 'how often the case fails on the bad one, in per cent; below 100 it is repeated on each until a sequential test decides',
+    commands: ['bisect'],
   }),
   diff: field(z.boolean().default(false), {
     expected: 'true or false',
@@ -255,7 +314,7 @@ export const FIELDS = {
     expected: 'a folder with config.json, model.safetensors and tokenizer.json',
     help: 'checkpoint and tokenizer that a server started here serves, such as docker/checkpoint/tiny-spm',
     defaultText: 'the tiny checkpoint',
-    commands: ['check', 'serve', 'start', 'goldens', 'doctor', 'identify', 'shrink'],
+    commands: ['check', 'serve', 'start', 'goldens', 'doctor', 'identify', 'shrink', ...COMPARES],
   }),
   triton: field(z.string().min(1).optional(), {
     value: 'VERSION|PATH',
@@ -293,14 +352,14 @@ export const FIELDS = {
   allowFloatingTag: field(z.boolean().default(false), {
     expected: 'true or false',
     help: 'let --image be a tag, which may name another image tomorrow',
-    commands: [...STARTS, 'doctor'],
+    commands: [...STARTS, 'doctor', ...COMPARES],
   }),
   engineDir: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder with rank0.engine and config.json',
     help: 'engine folder of trtllm-build, mounted read-only where gpt_model_path of the repository names it (/engine where nothing does); to make a repository of the LLM API, or with --backend cpu, a Hugging Face checkpoint',
     defaultText: 'none',
-    commands: ['check', 'start', 'goldens', 'repository', 'identify', 'doctor', 'init', 'shrink'],
+    commands: ['check', 'start', 'goldens', 'repository', 'identify', 'doctor', 'init', 'shrink', ...COMPARES],
   }),
   gpus: field(
     z
@@ -312,7 +371,7 @@ export const FIELDS = {
       expected: 'all, none, or indices or UUIDs separated by commas',
       help: 'GPUs of the container, as nvidia-smi -L names them',
       defaultText: 'all where the engine has the NVIDIA runtime, none elsewhere',
-      commands: [...STARTS, 'doctor'],
+      commands: [...STARTS, 'doctor', ...COMPARES],
     },
   ),
   shmSize: field(
@@ -324,7 +383,7 @@ export const FIELDS = {
       value: 'SIZE',
       expected: 'a size such as 1g',
       help: 'shared memory of the container; Python models talk through it',
-      commands: STARTS,
+      commands: [...STARTS, ...COMPARES],
     },
   ),
   ulimit: field(z.array(z.string().regex(/^[a-z]+=-?\d+(:-?\d+)?$/)).default([]), {
@@ -332,14 +391,14 @@ export const FIELDS = {
     expected: 'NAME=SOFT[:HARD], such as nofile=1024:4096',
     help: 'limit of the container (may be repeated)',
     defaultText: 'memlock=-1 and stack=67108864, where the engine may set them',
-    commands: STARTS,
+    commands: [...STARTS, ...COMPARES],
   }),
   env: field(z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*(=[^]*)?$/)).default([]), {
     value: 'NAME[=VALUE]',
     expected: 'NAME=VALUE, or NAME for the value it has here',
     help: 'environment of the container or job (may be repeated); values are never printed or stored',
     defaultText: 'none',
-    commands: STARTS,
+    commands: [...STARTS, ...COMPARES],
     secret: 'all',
   }),
   user: field(
@@ -352,7 +411,7 @@ export const FIELDS = {
       expected: 'a user or UID, with a group behind a colon if wanted',
       help: 'user that the server runs as in the container',
       defaultText: "the image's own",
-      commands: STARTS,
+      commands: [...STARTS, ...COMPARES],
     },
   ),
   network: field(
@@ -366,7 +425,7 @@ export const FIELDS = {
       expected: 'host, bridge or the name of a network of the engine',
       help: 'network of the container; ports are published on 127.0.0.1 alone',
       defaultText: "the engine's default bridge",
-      commands: STARTS,
+      commands: [...STARTS, ...COMPARES],
     },
   ),
   serverArg: field(z.array(z.string().min(1)).default([]), {
@@ -374,7 +433,7 @@ export const FIELDS = {
     expected: 'an argument of tritonserver, such as --log-verbose=1',
     help: 'further argument of the server in the container or job (may be repeated)',
     defaultText: 'none',
-    commands: STARTS,
+    commands: [...STARTS, ...COMPARES],
     secret: 'all',
   }),
   frontend: field(z.enum(['kserve', 'openai']).default('kserve'), {

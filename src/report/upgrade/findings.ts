@@ -74,7 +74,7 @@ function ofAnswers({ answers }: Compared, { limits }: UpgradePolicy): readonly F
   if (answers.moved) {
     found.push([
       'answers-wrong',
-      `another model: log-probabilities of equal positions moved by ${nats(shift!.quantile99)} (99 %; at most ${nats(limits.maxShiftNats)} is rounding), and ${rate}`,
+      `another model: log-probabilities of equal positions moved by up to ${nats(shift!.quantile99Bound)} (99 %; rounding is ${nats(limits.maxShiftNats)} at most), and ${rate}`,
     ]);
   } else if (wrong > 0) {
     found.push(['answers-wrong', `${many(wrong, 'answer')} differ in a way that no margin explains: ${rate}`]);
@@ -91,7 +91,7 @@ function ofAnswers({ answers }: Compared, { limits }: UpgradePolicy): readonly F
   } else if (counts.tie + counts['near-tie'] > 0) {
     found.push([
       'answers-explained',
-      `different, but explained by margins: ${rate}; log-probabilities moved by ${nats(shift!.quantile99)} (99 %)`,
+      `different, but explained by margins: ${rate}; log-probabilities of equal positions moved by up to ${nats(shift!.quantile99Bound)} (99 %)`,
     ]);
   }
   if (counts.unjudged > 0)

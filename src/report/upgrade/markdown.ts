@@ -110,6 +110,11 @@ function atAGlance({ from, to, speed, answers, identity }: Upgrade): string[] {
   ];
 }
 
+/** A comparison of contracts alone, as Markdown. */
+export function contractMarkdown(title: string, contract: ContractDiff): string {
+  return [`# ${title}`, '', ...contractPart(contract)].join('\n');
+}
+
 function contractPart(contract: ContractDiff | undefined): string[] {
   if (contract === undefined || contract.differences.length === 0) return [];
   return [

@@ -163,7 +163,10 @@ export class TritonProcess implements Target {
         if ((await this.#get('/v2/health/ready', signal))?.status !== 200) return undefined;
         const metadata = await this.#get('/v2', signal);
         if (metadata === undefined) return undefined;
-        this.#version = (JSON.parse(metadata.body) as { readonly version?: string }).version ?? UNKNOWN;
+        // Another program may listen on the port, if only the metrics of another server, which say 200 to everything.
+        const version = versionIn(metadata.body);
+        if (version === undefined) return undefined;
+        this.#version = version;
         return true;
       });
     } catch (thrown) {
@@ -268,4 +271,12 @@ export class TritonProcess implements Target {
 
 function dead(detail: string): Health {
   return { alive: false, detail };
+}
+
+function versionIn(metadata: string): string | undefined {
+  try {
+    return (JSON.parse(metadata) as { readonly version?: string }).version ?? UNKNOWN;
+  } catch {
+    return undefined;
+  }
 }

@@ -50,7 +50,7 @@ const SCRIPT = '/v2/models/edge_script';
 const sequence = (id: object, start: boolean) => ({
   model: 'edge_sequence',
   inputs: [int32Tensor('X', [1, 1], [1])],
-  parameters: { sequence_id: id, ...(start ? { sequence_start: { bool_param: true } } : {}) },
+  parameters: { sequence_id: id, sequence_end: { bool_param: true }, ...(start ? { sequence_start: { bool_param: true } } : {}) },
 });
 
 /** How a server takes what is wrong, and what it tells models and clients: asked of docker/contract/models. */

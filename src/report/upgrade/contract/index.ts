@@ -1,3 +1,3 @@
 export { diffContracts } from './diff.ts';
 export { isShownBy, knownBetween, type KnownChange } from './known-changes.ts';
-export { CHANGE_CLASSES, type ChangeClass, type ContractDiff, type Difference } from './types.ts';
+export type { ContractDiff, Difference } from './types.ts';

@@ -134,7 +134,7 @@ function natureOf(of: Observation, change: Change): Nature {
       who: 'proxies and clients that read them',
     };
   }
-  if (/^message \d+$/.test(fact)) return ofMessage(change);
+  if (/^message \d+/.test(fact)) return ofMessage(change);
   if (fact === 'text' || fact === 'body' || fact === 'body.error') return ofText(change);
   return ofField(of, change);
 }
