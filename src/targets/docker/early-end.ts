@@ -43,6 +43,8 @@ export function earlyEnd(watch: ContainerWatch, of: { readonly socket: string; r
   }
   return new LockstepError('container-exited', `the container ${ended} before it was ready`, {
     context: { log: log.tail(), command: shownArguments(of.command).join(' ') },
-    hint: 'Read the last log lines above.',
+    hint: log.lines().some((line) => line.includes('lock_exception'))
+      ? 'It died while its Python models loaded, as it was seen to do on a busy host (docs/observed.md#lifecycle-and-crashes). Start it again when the host is free.'
+      : 'Read the last log lines above.',
   });
 }
