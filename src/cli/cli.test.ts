@@ -34,7 +34,7 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
     ).toBeLessThanOrEqual(80);
   });
 
-  test.each(['check', 'serve', 'start', 'ps', 'stop', 'goldens', 'repository', 'audit', 'identify', 'init', 'record', 'doctor'])(
+  test.each(['check', 'serve', 'start', 'ps', 'stop', 'goldens', 'repository', 'audit', 'identify', 'init', 'record', 'replay', 'doctor'])(
     'help of %s is the same by both ways',
     async (command) => {
       const [one, other] = await Promise.all([lockstepHere(cwd, ['help', command]), lockstepHere(cwd, [command, '--help'])]);

@@ -5,7 +5,7 @@ import type { Transcript } from '#core/transcript/index.ts';
 import type { Lab } from './lab.ts';
 
 /** Both answers around the place where they part: by ids where ids are served, by text elsewhere. */
-export function sidesOf(lab: Lab, t: Transcript, truth: Answer): readonly SideView[] | undefined {
+export function sidesOf(lab: Pick<Lab, 'tokenizer'>, t: Transcript, truth: Answer): readonly SideView[] | undefined {
   if (t.case.route === 'raw') {
     const at = firstDivergence(truth.ids, t.ids);
     if (at < 0) return undefined;

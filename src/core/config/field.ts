@@ -16,6 +16,7 @@ export const COMMAND_NAMES = [
   'shrink',
   'upgrade',
   'bisect',
+  'replay',
   'doctor',
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];

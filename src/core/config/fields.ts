@@ -18,18 +18,18 @@ const MANY = 'several replicas as gpu1:8001,8011|gpu2:8001';
 const PORT = 'a port from 0 to 65535';
 
 /** Commands that start a real server; that reach one that already runs; that submit a job. */
-const STARTS = ['check', 'start', 'goldens', 'identify', 'shrink'] as const;
-const REACHES = ['check', 'goldens', 'identify', 'doctor', 'shrink'] as const;
+const STARTS = ['check', 'start', 'goldens', 'identify', 'shrink', 'replay'] as const;
+const REACHES = ['check', 'goldens', 'identify', 'doctor', 'shrink', 'replay'] as const;
 /** Compare servers that they start, or find, by `--from`, `--to`, `--good` and `--bad`. */
 const COMPARES = ['upgrade', 'bisect'] as const;
-const SUBMITS = ['check', 'goldens', 'identify', 'shrink'] as const;
+const SUBMITS = ['check', 'goldens', 'identify', 'shrink', 'replay'] as const;
 
 export const FIELDS = {
   target: field(z.enum(['embedded', 'process', 'docker', 'slurm', 'external', 'openai']).default('embedded'), {
     value: 'KIND',
     expected: 'embedded, process, docker, slurm, external or openai',
     help: 'which server is under test: the embedded Triton, a tritonserver binary or container started on this host, one in a job of a Slurm cluster, one that already runs, or one of which only an OpenAI endpoint is known',
-    commands: ['check', 'goldens', 'doctor', 'identify', 'shrink'],
+    commands: ['check', 'goldens', 'doctor', 'identify', 'shrink', 'replay'],
   }),
   grpc: field(hostPorts('grpcs'), {
     value: 'HOST:PORT',
@@ -100,7 +100,7 @@ export const FIELDS = {
     expected: 'a folder with tokenizer.json',
     help: 'folder of the tokenizer that the served checkpoint was made with',
     defaultText: "the checkpoint's own; none for external",
-    commands: ['check', 'start', 'goldens', 'repository', 'doctor', 'identify', 'init', 'shrink', ...COMPARES],
+    commands: ['check', 'start', 'goldens', 'repository', 'doctor', 'identify', 'init', 'shrink', 'replay', ...COMPARES],
   }),
   repository: field(folder().optional(), {
     value: 'DIR',
@@ -114,7 +114,7 @@ export const FIELDS = {
     expected: 'a folder',
     help: 'folder of the accepted answers',
     defaultText: 'goldens/ of this checkout',
-    commands: ['check', 'goldens', 'doctor', 'shrink', ...COMPARES],
+    commands: ['check', 'goldens', 'doctor', 'shrink', 'replay', ...COMPARES],
   }),
   prompts: field(folder().optional(), {
     value: 'FILE',
@@ -127,14 +127,14 @@ export const FIELDS = {
     value: 'NAME',
     expected: 'default, ideal, or releases by axis, such as openai=r25.12 or ideal,models=1.x',
     help: 'release profile: `default` does what servers were seen to do, `ideal` has no known gaps; a release that there is not is answered with those that there are',
-    commands: ['check', 'serve', 'goldens', 'identify', 'shrink', ...COMPARES],
+    commands: ['check', 'serve', 'goldens', 'identify', 'shrink', 'replay', ...COMPARES],
   }),
   fault: field(z.array(z.string().min(1)).default([]), {
     value: 'ID',
     expected: 'a fault id; `lockstep serve --list-faults` names them',
     help: 'switch on one deliberate defect of the embedded server (may be repeated)',
     defaultText: 'none',
-    commands: ['check', 'serve', 'goldens', 'identify', 'shrink'],
+    commands: ['check', 'serve', 'goldens', 'identify', 'shrink', 'replay'],
   }),
   seed: field(
     z
@@ -161,7 +161,7 @@ export const FIELDS = {
     expected: 'exact or margins',
     help: 'which differences fail: every one (`exact`), or only those that no measured margin explains (`margins`)',
     defaultText: 'margins for external, exact otherwise',
-    commands: ['check', 'goldens', 'shrink'],
+    commands: ['check', 'goldens', 'shrink', 'replay'],
   }),
   strictIdentity: field(z.boolean().default(false), {
     expected: 'true or false',
@@ -271,19 +271,19 @@ export const FIELDS = {
     value: 'HOST',
     expected: 'an address of this host',
     help: 'address to listen on',
-    commands: ['serve'],
+    commands: ['serve', 'replay'],
   }),
   grpcPort: field(port(8001), {
     value: 'PORT',
     expected: PORT,
     help: 'gRPC port; 0 takes any free one',
-    commands: ['serve', 'start'],
+    commands: ['serve', 'start', 'replay'],
   }),
   httpPort: field(port(8000), {
     value: 'PORT',
     expected: PORT,
     help: 'HTTP port; 0 takes any free one',
-    commands: ['serve', 'start'],
+    commands: ['serve', 'start', 'replay'],
   }),
   metricsPort: field(port(8002), {
     value: 'PORT',
@@ -295,7 +295,7 @@ export const FIELDS = {
     value: 'PORT',
     expected: PORT,
     help: 'port of the OpenAI front end; 0 takes any free one',
-    commands: ['serve', 'start'],
+    commands: ['serve', 'start', 'replay'],
   }),
   engine: field(z.enum(['llama', 'scripted']).default('llama'), {
     value: 'KIND',
@@ -314,7 +314,7 @@ export const FIELDS = {
     expected: 'a folder with config.json, model.safetensors and tokenizer.json',
     help: 'checkpoint and tokenizer that a server started here serves, such as docker/checkpoint/tiny-spm',
     defaultText: 'the tiny checkpoint',
-    commands: ['check', 'serve', 'start', 'goldens', 'doctor', 'identify', 'shrink', ...COMPARES],
+    commands: ['check', 'serve', 'start', 'goldens', 'doctor', 'identify', 'shrink', 'replay', ...COMPARES],
   }),
   triton: field(z.string().min(1).optional(), {
     value: 'VERSION|PATH',
@@ -518,8 +518,8 @@ export const FIELDS = {
   output: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder; for a model repository one that is not there yet',
-    help: 'where the model repository is written, the fixtures of a recording, or the shrunk fixture',
-    commands: ['repository', 'record', 'shrink'],
+    help: 'where the model repository is written, the fixtures of a recording, the shrunk one, an answer or an import',
+    commands: ['repository', 'record', 'shrink', 'replay'],
   }),
   form: field(z.enum(['inflight', 'v1', 'llmapi']).default('inflight'), {
     value: 'NAME',
@@ -571,6 +571,18 @@ export const FIELDS = {
     help: 'print a unified diff that sets every knob to its deterministic value; nothing is changed',
     commands: ['audit'],
   }),
+  speed: field(
+    z
+      .string()
+      .regex(/^(max|0*[1-9]\d{0,5}(\.\d+)?|0+\.\d*[1-9]\d*)$/)
+      .default('1'),
+    {
+      value: 'N',
+      expected: 'a number above 0, or max',
+      help: 'how many times as fast as it was recorded; `max` leaves every pause out',
+      commands: ['replay'],
+    },
+  ),
   upstream: field(
     z
       .string()

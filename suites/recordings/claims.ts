@@ -1,0 +1,61 @@
+/** A claim for each fixture in goldens/fixtures: what is recorded there is judged again, by the laws as they are now. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { POLICIES } from '#checks/compare/index.ts';
+import type { Claim, Outcome } from '#checks/lab/claim.ts';
+import { structural } from '#checks/lab/outcome.ts';
+import { judgeRecording, unexpected } from '#checks/lab/recorded.ts';
+import { quoted } from '#checks/lab/replay-command.ts';
+import { type FixtureHeader, isFixtureFile, openFixture, readFixture } from '#checks/recording/index.ts';
+import { runConfigFromEnvironment } from '#core/config/index.ts';
+
+const UNIT = 'recorded answers';
+
+function claimOf(folder: string, goldens: string, file: string, header: FixtureHeader | undefined): Claim {
+  const id = file.replace(/\.fixture(\.zst)?$/, '');
+  const path = join(folder, file);
+  const { violation } = header ?? {};
+  return {
+    id,
+    suite: 'recordings',
+    statement:
+      violation === undefined
+        ? 'What was recorded obeys every law that speaks of it.'
+        : `What was recorded breaks ${violation.law}, and the law sees it.`,
+    routes: header?.case === undefined ? [] : [header.case.route],
+    laws: violation === undefined ? [] : [violation.law],
+    // The suite tests itself by what live servers say.
+    ordinaryOnly: true,
+    async run(lab): Promise<Outcome> {
+      const fixture = await readFixture(path);
+      const judged = await judgeRecording(fixture, file, {
+        // The tokenizer of this run serves what no checkpoint of this project was asked for.
+        goldensDir: goldens,
+        policy: POLICIES.exact,
+        replay: `npx lockstep replay laws ${quoted(path)}`,
+        signal: lab.signal,
+      });
+      const n = judged.answers.filter(({ findings }) => findings.length > 0).length;
+      const gaps = judged.answers.flatMap(({ findings }) => findings.flatMap((finding) => finding.gaps));
+      return structural(n, UNIT, unexpected(fixture, judged), { notes: header?.note === undefined ? [] : [header.note], gaps });
+    },
+  };
+}
+
+/** One that cannot be opened is a claim that fails, not a suite that does not load. */
+async function headerOf(path: string): Promise<FixtureHeader | undefined> {
+  try {
+    await using fixture = await openFixture(path);
+    return fixture.header;
+  } catch {
+    return undefined;
+  }
+}
+
+const { goldens } = await runConfigFromEnvironment(process.env, process.cwd());
+const folder = join(goldens, 'fixtures');
+const files = existsSync(folder) ? readdirSync(folder).filter(isFixtureFile).toSorted() : [];
+
+export const CLAIMS: readonly Claim[] = await Promise.all(
+  files.map(async (file) => claimOf(folder, goldens, file, await headerOf(join(folder, file)))),
+);

@@ -1,0 +1,4 @@
+import { defineClaims } from '#report/define-claims.ts';
+import { CLAIMS } from './claims.ts';
+
+defineClaims(CLAIMS);
