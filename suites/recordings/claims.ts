@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { POLICIES } from '#checks/compare/index.ts';
 import type { Claim, Outcome } from '#checks/lab/claim.ts';
-import { structural } from '#checks/lab/outcome.ts';
+import { notServed, structural } from '#checks/lab/outcome.ts';
 import { judgeRecording, unexpected } from '#checks/lab/recorded.ts';
 import { quoted } from '#checks/lab/replay-command.ts';
 import { type FixtureHeader, isFixtureFile, openFixture, readFixture } from '#checks/recording/index.ts';
@@ -56,6 +56,18 @@ const { goldens } = await runConfigFromEnvironment(process.env, process.cwd());
 const folder = join(goldens, 'fixtures');
 const files = existsSync(folder) ? readdirSync(folder).filter(isFixtureFile).toSorted() : [];
 
-export const CLAIMS: readonly Claim[] = await Promise.all(
+const none: Claim = {
+  id: 'none',
+  suite: 'recordings',
+  statement: 'Every recording among the goldens is judged again.',
+  routes: [],
+  laws: [],
+  ordinaryOnly: true,
+  run: async () => notServed(`there is no fixture in ${folder}`),
+};
+
+const recordings: readonly Claim[] = await Promise.all(
   files.map(async (file) => claimOf(folder, goldens, file, await headerOf(join(folder, file)))),
 );
+
+export const CLAIMS: readonly Claim[] = recordings.length === 0 ? [none] : recordings;

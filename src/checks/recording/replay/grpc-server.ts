@@ -220,9 +220,12 @@ class Call {
     this.#stream.respond(outgoing(headers), { waitForTrailers: true, sendDate: false } as object);
   }
 
-  async #write(bytes: Buffer): Promise<void> {
-    if (!this.#stream.writable || this.#stream.write(bytes)) return;
-    await Promise.race([once(this.#stream, 'drain'), once(this.#stream, 'close')]);
+  /** Until the connection has the bytes, which may end next; a call that is over takes none, and that is no error here. */
+  #write(bytes: Buffer): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (this.#stream.writable) this.#stream.write(bytes, () => resolve());
+    else resolve();
+    return promise;
   }
 
   #end(headers: Headers): void {

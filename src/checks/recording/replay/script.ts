@@ -29,7 +29,20 @@ export function scriptOf({ header, events }: Fixture, name: string): Script {
     protocol === 'grpc'
       ? said.flatMap((event) => (event.kind === 'message' ? [grpcQuestion(path, event.bytes, event.encoding)] : []))
       : [httpQuestion(request.method ?? 'GET', path, request.headers, bodyOf(said))];
-  return { name, protocol, path, questions, events };
+  return { name, protocol, path, questions, events: inOrder(events) };
+}
+
+/** What a message had when it was cut stands behind the end that cut it, and was said before. */
+function inOrder(events: readonly FixtureEvent[]): readonly FixtureEvent[] {
+  const end = events.findIndex(({ from, kind }) => from === 'server' && (kind === 'close' || kind === 'reset'));
+  const late = end < 0 ? [] : events.slice(end + 1).filter(({ from, kind }) => from === 'server' && kind === 'bytes');
+  if (late.length === 0) return events;
+  const { atNs } = events[end]!;
+  return [
+    ...events.slice(0, end),
+    ...late.map((event) => ({ ...event, atNs })),
+    ...events.slice(end).filter((event) => !late.includes(event)),
+  ];
 }
 
 /** What one side's body was, whatever its framing. */
