@@ -135,14 +135,9 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
     load: async () => (await import('./bisect/bisect.ts')).bisect,
   },
   replay: {
-    usage: 'lockstep replay serve|laws|send|import FILE… [flags]',
-    summary: 'play recorded exchanges: to their client, to the laws, or to a server; or make a fixture of a request',
-    examples: [
-      'lockstep replay serve recorded --speed 10',
-      'lockstep replay laws recorded/0007-grpc-ensemble.fixture',
-      'lockstep replay send goldens/fixtures/*.fixture --target external --grpc gpu1:8001 --http gpu1:8000',
-      'lockstep replay import request.curl --output requests',
-    ],
+    usage: 'lockstep replay serve|laws FILE… [flags]',
+    summary: 'play recorded exchanges again: to their client, or to the laws',
+    examples: ['lockstep replay serve recorded --speed 10', 'lockstep replay laws recorded/0007-grpc-ensemble.fixture'],
     load: async () => (await import('./replay/replay.ts')).replay,
   },
   doctor: {

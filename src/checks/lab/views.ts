@@ -18,7 +18,7 @@ export interface Beside {
 
 /** What a report can show of a failure: both answers piece by piece, how they came, the prompt as ids, a curl line. Bounded in size. */
 export function viewsOf(
-  lab: Pick<Lab, 'tokenizer' | 'profile'>,
+  lab: Lab,
   t: Transcript,
   { truth, reference, cancelAfter }: Beside,
 ): Pick<Failure, 'answers' | 'exchanges' | 'prompts' | 'curl'> {
