@@ -2,7 +2,7 @@
 import { afterAll } from 'vitest';
 import { zeroDivergenceBound, clopperPearsonUpper } from '#core/stats/index.ts';
 import { type Claim, type Outcome } from '#checks/lab/claim.ts';
-import { ofError, withFixtures } from '#checks/lab/fixtures.ts';
+import { droppedExchanges, ofError, withFixtures } from '#checks/lab/fixtures.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 import { lacking, notServed, structural } from '#checks/lab/outcome.ts';
@@ -147,7 +147,10 @@ async function runOn(provided: ProvidedRun, c: Claim, signal: AbortSignal): Prom
 /** A disk that is full makes no claim fail. */
 function keptExchanges(lab: Lab, c: Claim, outcome: Outcome): Outcome {
   try {
-    return { ...outcome, failures: withFixtures(lab, c, outcome.failures) };
+    const dropped = droppedExchanges(outcome.failures);
+    const note = `${dropped} exchanges of failing cases were too large to be kept until they were judged`;
+    const notes = [...(outcome.notes ?? []), ...(dropped > 0 ? [note] : [])];
+    return { ...outcome, notes, failures: withFixtures(lab, c, outcome.failures) };
   } catch (thrown) {
     return { ...outcome, notes: [...(outcome.notes ?? []), `no fixture was written: ${LockstepError.from(thrown).message}`] };
   }

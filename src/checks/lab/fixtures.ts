@@ -7,6 +7,7 @@ import {
   type Fixture,
   type SeenViolation,
   CallRecorder,
+  KeptExchanges,
   type FixtureEvent,
   type FixtureHeader,
   Redactor,
@@ -27,6 +28,7 @@ interface Kept {
   readonly asked: Asked;
 }
 
+const kept = new KeptExchanges();
 const recordings = new WeakMap<Transcript, Kept>();
 const companies = new WeakMap<Transcript, Company>();
 const failing = new WeakMap<Failure, { readonly transcript: Transcript; readonly truth: Answer | undefined }>();
@@ -36,6 +38,7 @@ export async function recorded(run: (tap: RunOptions['tap']) => Promise<Transcri
   const recorder = new CallRecorder();
   const t = await run(recorder.tap);
   recordings.set(t, { recorder, asked: askedOf(options) });
+  kept.add(recorder);
   return t;
 }
 
@@ -47,8 +50,8 @@ export function amid(company: Company, t: Transcript): Transcript {
 
 /** Another form of a transcript has the same exchange behind it. */
 export function sameExchange(from: Transcript, to: Transcript): Transcript {
-  const kept = recordings.get(from);
-  if (kept !== undefined) recordings.set(to, kept);
+  const recording = recordings.get(from);
+  if (recording !== undefined) recordings.set(to, recording);
   return to;
 }
 
@@ -99,20 +102,28 @@ export function withFixtures(
   const names = new Set<string>();
   return failures.map((failure) => {
     const about = failing.get(failure);
-    const kept = about === undefined ? undefined : recordings.get(about.transcript);
-    if (about === undefined || kept === undefined || kept.recorder.calls.length === 0) return failure;
+    const recording = about === undefined ? undefined : recordings.get(about.transcript);
+    if (about === undefined || recording === undefined || recording.recorder.calls.length === 0) return failure;
     const { case: c } = about.transcript;
     let path = written.get(about.transcript);
     if (path === undefined) {
       const company = companies.get(about.transcript);
       const { law, code, text } = failure;
       const violation = { claim: `${claim.suite}/${claim.id}`, law, code, text };
-      const header = headerOf(lab, c, kept, { violation, truth: about.truth, company });
-      path = write(join(fixtures, claim.suite), nameOf(claim.id, c, names), header, kept, lab);
+      const header = headerOf(lab, c, recording, { violation, truth: about.truth, company });
+      path = write(join(fixtures, claim.suite), nameOf(claim.id, c, names), header, recording, lab);
       written.set(about.transcript, path);
     }
     return { ...failure, fixture: relative('', path) };
   });
+}
+
+/** How many of these failures are about an exchange that is kept no longer. */
+export function droppedExchanges(failures: readonly Failure[]): number {
+  return failures.filter((failure) => {
+    const about = failing.get(failure);
+    return about !== undefined && recordings.get(about.transcript)?.recorder.dropped === true;
+  }).length;
 }
 
 /** Repeats of one case fail alike, and each has its file. */

@@ -8,6 +8,23 @@ export class CallRecorder {
   readonly beganAt = wallClock();
   /** One list per call, in the order in which they began. */
   readonly calls: FixtureEvent[][] = [];
+  #bytes = 0;
+  #dropped = false;
+
+  /** Of messages and bodies. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** What was recorded is gone: there was too much of it. */
+  get dropped(): boolean {
+    return this.#dropped;
+  }
+
+  drop(): void {
+    this.#dropped = true;
+    this.calls.length = 0;
+  }
 
   readonly tap = (): CallTap => {
     const events: FixtureEvent[] = [];
@@ -16,6 +33,7 @@ export class CallRecorder {
     let chunked = false;
     return (event) => {
       if (event.kind === 'response') chunked = headerOf(event.headers, 'transfer-encoding') === 'chunked';
+      if ('bytes' in event) this.#bytes += event.bytes.length;
       const atNs = nowNs();
       startNs ??= atNs;
       events.push(told(event, Math.round(atNs - startNs), chunked));

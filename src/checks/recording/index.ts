@@ -4,6 +4,7 @@ export { CallRecorder } from './call-recorder.ts';
 export { fixtureFileName, isFixtureFile } from './file-name.ts';
 export { messageBytes, messageJson } from './message-json.ts';
 export { messageType } from './proto-types.ts';
+export { KeptExchanges } from './kept.ts';
 export { Redactor } from './redact.ts';
 export { type OpenFixture, openFixture, parseFixture, readFixture } from './read.ts';
 export { FixtureWriter, fixtureText, writeFixture } from './write.ts';
