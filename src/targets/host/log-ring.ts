@@ -22,10 +22,10 @@ export class LogRing {
     return [...this.#lines];
   }
 
-  /** For an error's context; without the drawn tables of options and models. */
+  /** For an error's context; without the drawn tables of options and models, and what stubs say when their server is dead already. */
   tail(count = 15): string {
     return this.#lines
-      .filter((line) => !/^[+|]/.test(line))
+      .filter((line) => !/^[+|]|Non-graceful termination detected/.test(line))
       .slice(-count)
       .join('\n');
   }
