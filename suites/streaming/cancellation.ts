@@ -55,11 +55,11 @@ async function runScenario(lab: Lab, s: Scenario): Promise<Outcome> {
     if (seen === undefined) continue;
     if (seen.inTime) inTime++;
     else if (seen.failures.length > 0) broken++;
-    if (seen.gap !== undefined) gaps.set(seen.gap, (gaps.get(seen.gap) ?? 0) + 1);
+    for (const gap of seen.gaps) gaps.set(gap, (gaps.get(gap) ?? 0) + 1);
     failures.push(...seen.failures);
   }
   // Two gaps may excuse the same: whichever was met, the engine did run on.
-  const held = inTime > 0 && gaps.size === 0 && !failures.some((f) => f.law === 'cancel-frees');
+  const held = inTime > 0 && ![...gaps.keys()].some((gap) => gap.law === 'cancel-frees') && !failures.some((f) => f.law === 'cancel-frees');
   return structural(inTime + broken, 'cancels in time', failures, {
     gaps: [...gaps].map(([gap, n]) => ({ id: gap.id, law: gap.law, thread: gap.thread, met: n })),
     notes: shown ? [] : ['the gauges do not show its engine, so what it did after the cancel is not known'],
@@ -78,8 +78,8 @@ function listedGaps({ profile }: Lab, { route, mode }: Scenario): Gap[] {
 interface Seen {
   /** Whether the client left before the answer was whole; what is said of the server holds in either case. */
   readonly inTime: boolean;
-  /** The known gap that explains why the engine went on. */
-  readonly gap: Gap | undefined;
+  /** The known gaps that explain why the engine went on, or what became of a neighbour. */
+  readonly gaps: readonly Gap[];
   readonly failures: readonly Failure[];
 }
 
@@ -152,17 +152,22 @@ async function once(lab: Lab, s: Scenario, i: number, shown: boolean): Promise<S
   const seen = [...besideDone, ...filled].reduce((sum, t) => sum + t.ids.length, received);
   if (shown && steps === 0 && seen > 0)
     failures.push(fail('cancel-frees', 'gauges-stand-still', `${seen} tokens came in all, and iteration_counter did not move`));
-  let gap: Gap | undefined;
+  const gaps: Gap[] = [];
   const wentOn = after.iteration - atLeave.iteration;
   if (inTime && byClient.length === 0 && steps > others + asked / 2 && wentOn > asked / 10) {
     const toItsEnd = steps >= others + asked * 0.9 - 1;
     const text = `the client left after ${received} of ${asked} tokens, but the engine made ${steps} steps, ${wentOn} of them afterwards`;
     const code = toItsEnd ? ENGINE_RAN_ON : 'stopped-late';
-    gap = gapFor(transcript, { law: 'cancel-frees', code, text }, lab.lawContext());
+    const gap = gapFor(transcript, { law: 'cancel-frees', code, text }, lab.lawContext());
     if (gap === undefined) failures.push(fail('cancel-frees', code, text));
+    else gaps.push(gap);
   }
   failures.push(...leftBehind(after).map((text) => fail('cancel-frees', 'blocks-held', text)));
   for (const [n, t] of besideDone.entries()) {
+    const context = lab.lawContext(truths[n]);
+    const known = ANSWERS_AT_ALL.check(t, context).flatMap((unanswered) => gapFor(t, unanswered, context) ?? []);
+    gaps.push(...known);
+    if (known.length > 0) continue;
     const { verdict, text } = await lab.judge(t, truths[n]!);
     if (failsUnder(lab.policy, verdict))
       failures.push(
@@ -187,7 +192,7 @@ async function once(lab: Lab, s: Scenario, i: number, shown: boolean): Promise<S
   }
   if (s.queued && wasQueued && transcript.ids.length > 0)
     failures.push(fail('cancel-frees', 'ran-while-queued', `a request cancelled in the queue still gave ${transcript.ids.length} ids`));
-  return { inTime, gap, failures };
+  return { inTime, gaps, failures };
 }
 
 /** An exchange that failed is no cancel; of any other, what arrived must be a beginning of the answer. */

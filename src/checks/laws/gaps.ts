@@ -24,6 +24,7 @@ import { BEFORE_COUNTS, BEFORE_ECHO, EVERY_FRONT_END, EVERY_MODELS } from './rel
 import { returnsPrompt } from './returns-prompt.ts';
 import { stopWords } from './stop-words.ts';
 import { textIsTrueDecode } from './text-is-true-decode.ts';
+import { STANDS_STILL } from './stands-still.ts';
 import { servesTrtllm } from './trtllm-serve.ts';
 import { TRTLLM_SERVE_GAPS } from './trtllm-serve-gaps.ts';
 import type { Gap, Law, LawContext } from './types.ts';
@@ -138,6 +139,7 @@ export const GAPS: readonly Gap[] = [
     explains: (t, _violation, context) => t.usage?.promptTokens === servedCount(t, context),
   },
   ...CANCEL_GAPS,
+  STANDS_STILL,
   {
     id: 'cut-character-lost',
     law: deltasEqualWhole.id,

@@ -396,14 +396,28 @@ describe('known gaps', () => {
     expect(GAPS.filter((gap) => gap.listed(IDEAL_PROFILE))).toEqual([]);
     const oldest = profileOf('core=2.36,openai=r24.11');
     const nvidia = GAPS.filter((gap) => !TRTLLM_SERVE_GAPS.includes(gap));
-    expect(nvidia.filter((gap) => !gap.listed(oldest)).map(({ id }) => id)).toEqual([]);
+    expect(nvidia.filter((gap) => !gap.listed(oldest)).map(({ id }) => id)).toEqual(['stream-stands-still']);
     expect(TRTLLM_SERVE_GAPS.filter((gap) => gap.listed(DEFAULT_PROFILE))).toEqual([]);
     expect(nvidia.filter((gap) => !gap.listed(DEFAULT_PROFILE)).map(({ id }) => id)).toEqual([
       'completion-returns-prompt',
       'usage-not-served',
       'cancel-unknown-to-models',
+      'stream-stands-still',
     ]);
     expect(new Set(GAPS.map((gap) => gap.id)).size).toBe(GAPS.length);
+  });
+
+  test('excuse a stream that stood still after a true beginning, on the release that was seen to, and no other', () => {
+    const truth = answer(HELLO, 'length');
+    const cut = { ...right('raw', 'stream', truth), ending: 'deadline' } as const;
+    const still = { ...cut, ids: cut.ids.subarray(0, 2) };
+    const noEnd = { law: 'answers-at-all', code: 'no-end', text: 'the exchange had 2 events and did not end within 30002 ms' };
+    const on = (core: string) => context(truth, { profile: profileOf(`core=${core}`) });
+    expect(gapFor(still, noEnd, on('2.45'))?.id).toBe('stream-stands-still');
+    expect(gapFor(still, noEnd, on('2.46'))).toBeUndefined();
+    expect(gapFor(cut, noEnd, on('2.45'))).toBeUndefined();
+    expect(gapFor({ ...still, ids: Int32Array.of(HELLO[0]!, 511) }, noEnd, on('2.45'))).toBeUndefined();
+    expect(gapFor(still, { ...noEnd, code: 'cut' }, on('2.45'))).toBeUndefined();
   });
 
   test('serve laws that suites check by metrics', () => {

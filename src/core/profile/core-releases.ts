@@ -31,6 +31,7 @@ const R2_36: CoreProfile = {
   decoupledOutputsFiltered: seen(false),
   generateWritesEmptyOutputs: seen(false),
   streamsEnd: seen(true),
+  streamsStandStill: seen(false),
   cancelsKillFor: seen([]),
   stepFailuresCountTwice: seen(false),
   failuresExecute: seen(false),
@@ -93,11 +94,12 @@ const R2_44 = after(R2_43, '2.44', {
 });
 const R2_45 = after(R2_44, '2.45', {
   streamsEnd: seen(false),
+  streamsStandStill: seen(true),
   traceMode: seen(true),
   logFileMovable: seen(false),
   sharedMemoryRangeChecked: seen(true),
 });
-const R2_46 = after(R2_45, '2.46', { cudaHandlesOpened: seen(false) });
+const R2_46 = after(R2_45, '2.46', { cudaHandlesOpened: seen(false), streamsStandStill: seen(false) });
 const R2_47 = after(R2_46, '2.47', {
   byteSizesChecked: seen(true),
   failuresExecute: seen(true),

@@ -36,6 +36,8 @@ export interface CoreProfile {
   readonly generateWritesEmptyOutputs: Fact<boolean>;
   /** False: now and then a gRPC stream is not ended although every request on it has had its final message. */
   readonly streamsEnd: Fact<boolean>;
+  /** True: now and then a gRPC stream stands still amid its answer. */
+  readonly streamsStandStill: Fact<boolean>;
   /** Routes whose gRPC streams, when clients cancel them, now and then end the server by signal 11. */
   readonly cancelsKillFor: Fact<readonly RouteId[]>;
   /** True: an ensemble counts the failure of a step as the step's and once more as its own. */

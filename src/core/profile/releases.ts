@@ -84,6 +84,7 @@ export function idealOf({ core, models, openai }: ReleaseProfile): Omit<ReleaseP
       httpCloseSeenWhileSilent: wished(core.httpCloseSeenWhileSilent, true),
       cancelReachesModels: wished(core.cancelReachesModels, true),
       streamsEnd: wished(core.streamsEnd, true),
+      streamsStandStill: wished(core.streamsStandStill, false),
       cancelsKillFor: wished(core.cancelsKillFor, []),
     },
     models: {
