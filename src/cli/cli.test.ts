@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { PACKAGE_ROOT, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { MODEL_REPOSITORY, PACKAGE_ROOT, SPM_CHECKPOINT, TINY_CHECKPOINT } from '#core/config/index.ts';
 import { helpOverview } from './help.ts';
 import { closedPort, lockstep, lockstepHere, MAIN } from './testing.ts';
 
@@ -131,6 +131,17 @@ describe.concurrent('doctor', { timeout: 30_000 }, () => {
     expect(out).toMatch(/^fail +target +\[target-unreachable\]/m);
     expect(out).not.toContain('LOCKSTEP_FAULTS');
     expect(out).toMatch(/^warn +environment +LOCKSTEP_SEDE means nothing\n +next: Did you mean LOCKSTEP_SEED\?$/m);
+  });
+});
+
+describe.concurrent('doctor of a repository', { timeout: 30_000 }, () => {
+  test('one that fits is told with its models, another tokenizer beside it is a failure', async () => {
+    const asked = (...more: readonly string[]) =>
+      lockstepHere(cwd, ['doctor', '--target', 'process', '--repository', MODEL_REPOSITORY, ...more]);
+    const [fits, other] = await Promise.all([asked('--tokenizer', TINY_CHECKPOINT), asked('--tokenizer', SPM_CHECKPOINT)]);
+    expect(fits.out).toMatch(/^ok +repository +.*docker\/models: ensemble .* tensorrt_llm /m);
+    expect(other.out).toMatch(/^fail +repository +.*preprocessing\/config\.pbtxt:\d+: tokenizer_dir is another tokenizer/m);
+    expect(other.code).toBe(2);
   });
 });
 
