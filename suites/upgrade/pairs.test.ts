@@ -38,12 +38,12 @@ const lines: string[] = [];
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
   console.log(lines.join('\n'));
-});
+}, 60_000);
 
 /** One server with all models is quicker than two. */
 async function record(release: string): Promise<ContractRecord> {
   await using target = await startTarget({ ...configOf(release), repository: all });
-  return observeContract({ endpoints: target.endpoints, owned: true, sharedMemory: true, health: () => target.health() });
+  return await observeContract({ endpoints: target.endpoints, owned: true, sharedMemory: true, health: () => target.health() });
 }
 
 describe.each(PAIRS)('%s → %s', (from, to) => {

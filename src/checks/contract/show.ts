@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs';
+import { PACKAGE_ROOT } from '#core/config/index.ts';
 import type { Reply } from './reply.ts';
 import type { Ask, Exchange } from './types.ts';
 
@@ -6,8 +8,11 @@ const SHOWN = 4000;
 
 /** An exchange as text that says what was sent and what came. */
 export function showExchange(ask: Ask, came: Reply): Exchange {
-  return { request: cut(requestText(ask)), reply: cut(replyText(ask, came)) };
+  return { request: cut(requestText(ask)), reply: cut(here(replyText(ask, came))) };
 }
+
+/** Where this checkout lies is nobody's business. */
+const here = (text: string): string => text.replaceAll(PACKAGE_ROOT, '<lockstep>').replaceAll(realpathSync(PACKAGE_ROOT), '<lockstep>');
 
 function requestText(ask: Ask): string {
   switch (ask.via) {

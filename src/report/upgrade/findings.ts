@@ -56,7 +56,7 @@ function ofContract({ contract }: Compared): readonly Found[] {
   const of = (kind: string) => contract.differences.filter((one) => one.kind === kind && !one.fatal);
   return [
     ...contract.differences.filter(({ fatal }) => fatal).map(({ title }): Found => ['contract-fatal', title]),
-    ...counted('contract-breaking', of('breaking'), 'breaking change'),
+    ...of('breaking').map(({ title, who }): Found => ['contract-breaking', `breaking: ${title} (hits ${who})`]),
     ...counted('contract-behaviour', of('behaviour'), 'change of behaviour'),
     ...counted('contract-addition', of('addition'), 'addition'),
   ];

@@ -59,8 +59,9 @@ function answerLead({ across, moved, counts, forced }: AnswersComparison): strin
 
 function contractLead({ differences, compared }: ContractDiff): string {
   const of = (kind: string) => differences.filter((one) => one.kind === kind).length;
+  const fatal = differences.filter((one) => one.fatal).length;
   if (differences.length === 0) return `The contract is the same in ${compared} exchanges.`;
-  return `The contract changed in ${differences.length} ways (${of('breaking')} breaking, ${of('behaviour')} of behaviour, ${of('addition')} additions; ${compared} exchanges).`;
+  return `The contract changed in ${differences.length} ways (${fatal === 0 ? '' : `**${fatal} fatal**, `}${of('breaking') - fatal} breaking, ${of('behaviour')} of behaviour, ${of('addition')} additions; ${compared} exchanges).`;
 }
 
 function list(title: string, findings: readonly Finding[], weight: Weight, bullet: string): string[] {

@@ -88,13 +88,14 @@ export async function recordSide(options: RecordSideOptions): Promise<Side> {
 }
 
 /** The contract of the edges alone: no checkpoint, no GPU memory. */
-export async function recordEdges(
+async function recordEdges(
   config: RunConfig,
   { name, notice, signal }: { readonly name: string; readonly notice: (line: string) => void; readonly signal?: AbortSignal | undefined },
 ): Promise<ContractRecord> {
   notice(`${name}: edges`);
   await using target = await startTarget({ ...config, repository: EDGE_MODELS, worldSize: 1 }, { signal });
-  return observeContract({
+  // Not before it is done: the server ends with this function.
+  return await observeContract({
     endpoints: target.endpoints,
     owned: true,
     sharedMemory: config.target === 'process',

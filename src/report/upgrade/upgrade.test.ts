@@ -23,14 +23,14 @@ describe('a difference of contracts', () => {
       'an accepted request refused',
       { status: 'OK', body: '{}' },
       { status: 'INVALID_ARGUMENT', text: 'Expected 8, got 4' },
-      'breaking: gRPC requests that were accepted are refused (INVALID_ARGUMENT): Expected N, got N',
+      'breaking: gRPC requests that were accepted are refused (INVALID_ARGUMENT): Expected 8, got 4',
     ],
-    ['a hang', { status: 'INTERNAL' }, { status: 'no answer within 3000 ms' }, 'fatal breaking: requests that are never answered'],
+    ['a hang', { status: 'INTERNAL' }, { status: 'no answer within 3000 ms' }, 'fatal breaking: a request is never answered: p'],
     [
       'a death',
       { status: 'INTERNAL' },
       { status: 'no answer within 3000 ms', server: 'died' },
-      'fatal breaking: requests that the server, or a model of it, dies of',
+      'fatal breaking: the server, or a model of it, dies of a request: p',
     ],
     [
       'a content type',
@@ -42,13 +42,13 @@ describe('a difference of contracts', () => {
       'a text',
       { status: 'INTERNAL', text: "for model instance 'm_0_0'" },
       { status: 'INTERNAL', text: "for model 'm_0_0'" },
-      'behaviour: error text: `instance` → none',
+      "behaviour: error text: `…for model instance 'm_0_0'…` → `…for model 'm_0_0'…`",
     ],
     [
       'a refusal lifted',
       { status: 'INVALID_ARGUMENT', text: 'no' },
       { status: 'OK' },
-      'addition: gRPC requests that were refused (INVALID_ARGUMENT) are accepted: no',
+      'addition: gRPC requests that were refused (INVALID_ARGUMENT) are accepted; it was: no',
     ],
   ])('%s', (_, before, after, expected) => {
     expect(kinds(one('p', before as Record<string, string>), one('p', after as Record<string, string>))).toEqual([expected]);

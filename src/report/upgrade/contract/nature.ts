@@ -61,10 +61,10 @@ function throughStatus(
     return {
       whole: true,
       nature: {
-        key: `silent ${died}`,
+        key: `silent ${died} ${change.probe}`,
         kind: 'breaking',
         fatal: true,
-        title: died ? 'requests that the server, or a model of it, dies of' : 'requests that are never answered',
+        title: `${died ? 'the server, or a model of it, dies of a request' : 'a request is never answered'}: ${change.probe}`,
         who: 'everybody who shares the server with whoever sends one',
       },
     };
@@ -75,7 +75,7 @@ function throughStatus(
       nature: {
         key: 'answers again',
         kind: 'behaviour',
-        title: `requests that hung or killed are answered: ${is}`,
+        title: `requests that hung or killed are answered (${is})`,
         who: 'nobody; it is a repair',
       },
     };
@@ -87,7 +87,7 @@ function throughStatus(
       nature: {
         key: `refused ${is} ${template(why)}`,
         kind: 'breaking',
-        title: `${protocol} requests that were accepted are refused (${is}): ${short(template(errorText(why)))}`,
+        title: `${protocol} requests that were accepted are refused (${is}): ${said(why)}`,
         who: 'clients that send such a request, and went unnoticed',
       },
     };
@@ -99,7 +99,7 @@ function throughStatus(
       nature: {
         key: `accepted ${was} ${template(why)}`,
         kind: 'addition',
-        title: `${protocol} requests that were refused (${was}) are accepted${why === '' ? '' : `: ${short(template(errorText(why)))}`}`,
+        title: `${protocol} requests that were refused (${was}) are accepted${why === '' ? '' : `; it was: ${said(why)}`}`,
         who: 'clients that rely on the refusal',
       },
     };
@@ -196,15 +196,14 @@ function ofText({ before = '', after = '' }: Change): Nature {
     return {
       key: `body ${a === '' ? 'new' : 'gone'} ${a === '' ? b : a}`,
       kind: a === '' ? 'behaviour' : 'breaking',
-      title: a === '' ? `an empty reply says now: ${short(b)}` : `a reply that said ${short(a)} is empty`,
+      title: a === '' ? `an empty reply says now: ${said(after)}` : `a reply that said ${said(before)} is empty`,
       who: 'clients that read the body of a refusal',
     };
   }
-  const words = wordChange(a, b);
   return {
-    key: `text ${words}`,
+    key: `text ${wordChange(a, b)}`,
     kind: 'behaviour',
-    title: `error text: ${short(words)}`,
+    title: `error text: ${short(inContext(errorText(before), errorText(after)))}`,
     who: 'whoever matches error texts: log filters, alerts, retries',
   };
 }
@@ -249,6 +248,43 @@ function wordChange(a: string, b: string): string {
   return parts.every((part) => part === 'none → none') ? 'white space alone' : [...new Set(parts)].join(', ');
 }
 
+/** The first change with the words around it; beyond a few changes both texts say more. */
+function inContext(a: string, b: string): string {
+  const parts = diffWordsWithSpace(a, b);
+  const changed = parts.filter(({ added, removed }) => added || removed).length;
+  if (wordChange(a, b) === 'white space alone') return wordChange(a, b);
+  if (changed > CHANGES_IN_CONTEXT) return `${quoted(cut(firstLine(a)))} → ${quoted(cut(firstLine(b)))}`;
+  const first = parts.findIndex(({ added, removed }) => added || removed);
+  const last = parts.findLastIndex(({ added, removed }) => added || removed);
+  const head = (parts[first - 1]?.value ?? '')
+    .split(/(?<=\s)/)
+    .slice(-WORDS_AROUND)
+    .join('');
+  const tail = (parts[last + 1]?.value ?? '')
+    .split(/(?<=\s)/)
+    .slice(0, WORDS_AROUND)
+    .join('');
+  const side = (drop: 'added' | 'removed') =>
+    parts
+      .slice(first, last + 1)
+      .filter((part) => !part[drop])
+      .map(({ value }) => value)
+      .join('');
+  const whole = (middle: string) => quoted(cut(`…${head}${middle}${tail}…`.replace(/^…(?=\[|$)/, '…')));
+  return `${whole(side('added'))} → ${whole(side('removed'))}`;
+}
+
+const CHANGES_IN_CONTEXT = 4;
+const WORDS_AROUND = 3;
+const CUT = 110;
+const firstLine = (text: string): string => text.split('\n')[0]!;
+const cut = (text: string): string => (text.length <= CUT ? text : `${text.slice(0, CUT - 1)}…`);
+
+/** What a refusal says, as one of them says it. */
+function said(body: string): string {
+  return short(firstLine(errorText(body)).replace(/^\[request id: [^\]]*\] /, ''));
+}
+
 /** A text without what names one model, tensor or number of it. */
 export function template(text: string): string {
   return text
@@ -279,7 +315,7 @@ function textOf(value: unknown): string | undefined {
 
 const quoted = (text: string | undefined): string => (text === undefined || text === '' ? 'none' : `\`${text.replaceAll('\n', '\\n')}\``);
 
-const SHOWN = 160;
+const SHOWN = 260;
 function short(text: string): string {
   const line = text.replaceAll(/\s*\n\s*/g, ' ');
   return line.length <= SHOWN ? line : `${line.slice(0, SHOWN - 1)}…`;
