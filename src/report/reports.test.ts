@@ -7,7 +7,7 @@ import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { claimKey, claimPattern } from './claim-name.ts';
 import { JSON_REPORT_SCHEMA } from './json-schema.ts';
 import { renderGithub } from './github.ts';
-import type { PageData } from './html/index.ts';
+import type { RunData } from './html/index.ts';
 import { renderJobSummary } from './job-summary.ts';
 import { toJsonReport } from './json.ts';
 import type { SampleRun } from './sample-run.ts';
@@ -133,7 +133,7 @@ describe('files', () => {
     const page = join(folder, 'lockstep.html');
     expect(run.text.trimEnd().split('\n').slice(-3)).toEqual([`report  ${page}`, '', expect.stringContaining('claims: 2 held, 5 failed')]);
     const data = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(page, 'utf8'))?.[1] ?? '';
-    const { report, history } = JSON.parse(data) as PageData;
+    const { report, history } = JSON.parse(data) as RunData;
     expect(report).toEqual(JSON.parse(readFileSync(json, 'utf8')));
     expect(history.at(-1)).toMatchObject({ outcome: 'failed', failed: expect.arrayContaining(['lifecycle/crash']) });
   });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '#core/config/index.ts';
-import type { PageData } from '#report/html/index.ts';
+import type { RunData } from '#report/html/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lockstep-merge-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -48,7 +48,7 @@ const xml = (name: string) => readFileSync(join(folder, `${name}.xml`), 'utf8').
 function page(name: string) {
   const [, before = '', data = '', after = ''] =
     /^(.*<script type="application\/json" id="data">)(.*?)(<\/script>.*)$/s.exec(readFileSync(join(folder, `${name}.html`), 'utf8')) ?? [];
-  return { shell: before + after, report: lasting((JSON.parse(data) as PageData).report) };
+  return { shell: before + after, report: lasting((JSON.parse(data) as RunData).report) };
 }
 
 test('a merge of two shards reports what a direct run reports, but for times', () => {

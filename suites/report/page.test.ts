@@ -8,11 +8,12 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { buildPage } from '#report/html/build.ts';
-import { renderHtml } from '#report/html/index.ts';
+import { renderHtml, renderUpgradeHtml } from '#report/html/index.ts';
 import type { HistoryRun } from '#report/history.ts';
 import type { JsonReport } from '#report/json-schema.ts';
 import { openChromium } from './chromium.ts';
 import { enlarged, failedRun, hostile } from './sample.ts';
+import { UPGRADE } from './upgrade-sample.ts';
 
 const CLAIMS = 10_000;
 /** To be looked at by whoever changes the page. */
@@ -211,6 +212,38 @@ test('nothing that a server said is executed, or changes the text around it', as
   expect(/.{0,60}[\u0000\u001b\u202e\u2028].{0,20}/.exec(text)).toBeNull();
   expect(heard).toEqual([]);
   await page.screenshot({ path: join(PICTURES, 'hostile.png') });
+});
+
+test.each([{ dark: false }, { dark: true }])(
+  'the page of an upgrade has verdict, contract, answers and laws, and axe finds nothing serious: %o',
+  async ({ dark }) => {
+    const file = join(folder, `upgrade-${dark}.html`);
+    writeFileSync(file, renderUpgradeHtml(UPGRADE));
+    await using opened = await open(file, { dark });
+    const { page, heard } = opened;
+    expect(await page.textContent('h1')).toContain('REVIEW: process:2.46 → process:2.47');
+    await page.locator('#contract .difference.breaking summary').first().click();
+    await expect.poll(() => page.locator('#contract .exchange pre').allTextContents()).toContain('400 {"error":"<b>short</b>"}');
+    await page.locator('#answers .difference summary').first().click();
+    await expect.poll(() => page.locator('#answers .exchange pre').allTextContents()).toEqual([' tea', ' coffee']);
+    expect(await page.locator('#laws').textContent()).toContain('protocol/grpc-infer-errors');
+    expect(await axe(page)).toEqual([]);
+    await page.screenshot({ path: join(PICTURES, dark ? 'upgrade-dark.png' : 'upgrade.png'), fullPage: true });
+    await page.locator('#filter').fill('no such change');
+    await expect.poll(() => page.locator('#contract .difference').count()).toBe(0);
+    expect(heard).toEqual([]);
+  },
+);
+
+test('nothing in an upgrade is executed either', async () => {
+  const file = join(folder, 'upgrade-hostile.html');
+  writeFileSync(file, renderUpgradeHtml(hostile(UPGRADE)));
+  await using opened = await open(file);
+  const { page, heard } = opened;
+  await openAll(page);
+  expect(await page.evaluate(() => (globalThis as { executed?: unknown }).executed)).toBeUndefined();
+  expect(await page.locator('script').count()).toBe(2);
+  expect(heard).toEqual([]);
 });
 
 test(`${CLAIMS.toLocaleString('en')} claims are there at once, and can be narrowed`, async () => {

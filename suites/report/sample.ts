@@ -52,7 +52,7 @@ function healed(claim: Claim): Claim {
 }
 
 /** Every text that a server could have sent, in a form that harms whoever takes it for markup, script or direction. */
-export function hostile(report: JsonReport): JsonReport {
+export function hostile<T>(report: T): T {
   const bad =
     '</script><script>window.executed=1</script><img src=x onerror="window.executed=1"><!-- \u2028 \u202eevil \u0000\u001b[31m \ud800 ';
   const spoilt = (value: unknown): unknown => {
@@ -61,8 +61,8 @@ export function hostile(report: JsonReport): JsonReport {
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, KEPT.includes(key) ? inner : spoilt(inner)]));
   };
-  return spoilt(report) as JsonReport;
+  return spoilt(report) as T;
 }
 
 /** Words that Lockstep itself writes, and chooses by. */
-const KEPT = ['outcome', 'status', 'verdict', 'startedAt', 'of', 'bytes'];
+const KEPT = ['outcome', 'status', 'verdict', 'startedAt', 'of', 'bytes', 'kind', 'at', 'recordedAt'];

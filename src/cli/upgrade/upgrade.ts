@@ -1,9 +1,10 @@
 /** `lockstep upgrade`: two targets, one after the other; what changed, whether it is noise, and one verdict. */
 import { resolve } from 'node:path';
 import { wallClock } from '#core/clock/index.ts';
-import { resolveSettings, type RunConfig, TINY_CHECKPOINT } from '#core/config/index.ts';
+import { htmlFile, resolveSettings, type RunConfig, TINY_CHECKPOINT } from '#core/config/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
 import { assertWritable, writeFileAtomic } from '#core/files/index.ts';
+import { renderUpgradeHtml } from '#report/html/index.ts';
 import { styleFor } from '#report/index.ts';
 import { judgeUpgrade, readPolicy, readSide, recordSide, type Side, upgradeMarkdown, type Upgrade } from '#report/upgrade/index.ts';
 import { sameRepository } from '#targets/index.ts';
@@ -17,7 +18,9 @@ export async function upgrade(context: CommandContext): Promise<number> {
   const settings = await resolveSettings({ command: 'upgrade', flags: flags.layer, env, cwd, signal });
   const policy = readPolicy(settings.upgradePolicy === undefined ? undefined : resolve(cwd, settings.upgradePolicy));
   const [old, now] = alike([named('from', settings.from), named('to', settings.to)]);
-  const files = [settings.json, settings.markdown].map((path) => (path === undefined ? undefined : resolve(cwd, path)));
+  const files = [settings.json, settings.markdown, htmlFile(settings.report, 'reports/upgrade.html')].map((path) =>
+    path === undefined ? undefined : resolve(cwd, path),
+  );
   for (const path of files) if (path !== undefined) assertWritable(path);
   const notice = (line: string) => terminal.error(line);
   const record = async (one: Named, before?: Side) =>
@@ -35,9 +38,10 @@ export async function upgrade(context: CommandContext): Promise<number> {
   const to = await record(now, from);
   const tokenizer = loadTokenizer(tokenizerOf([now, old]));
   const result = judgeUpgrade(from, to, { policy, tokenizer, at: wallClock() });
-  const [json, markdown] = files;
+  const [json, markdown, html] = files;
   if (json !== undefined) writeFileAtomic(json, `${JSON.stringify(result, null, 1)}\n`);
   if (markdown !== undefined) writeFileAtomic(markdown, upgradeMarkdown(result));
+  if (html !== undefined) writeFileAtomic(html, renderUpgradeHtml(result));
   tell(result, context);
   return { SAFE: EXIT.held, REVIEW: EXIT.review, UNSAFE: EXIT.failed }[result.verdict];
 

@@ -263,8 +263,8 @@ export const FIELDS = {
     {
       value: 'html[=FILE]',
       expected: 'html or html=FILE',
-      help: 'write the report as one HTML page (to reports/lockstep.html, or FILE), which a run with failures does anyway',
-      commands: ['check'],
+      help: 'write the report as one HTML page, to FILE or into reports/; a check with failures does so anyway',
+      commands: ['check', 'upgrade'],
     },
   ),
   host: field(z.string().min(1).default('127.0.0.1'), {

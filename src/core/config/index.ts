@@ -17,6 +17,7 @@ export type { AccessFiles, DockerConfig, RunConfig, SlurmConfig } from './run-co
 export {
   accessFiles,
   foldersOf,
+  htmlFile,
   HTML_FILE,
   runConfigFromEnvironment,
   toDockerConfig,

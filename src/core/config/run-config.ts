@@ -205,16 +205,16 @@ export function toRunConfig(settings: Settings, cwd: string, needs: { readonly t
     dangerous: settings.dangerous,
     json: absolute(settings.json),
     junit: absolute(settings.junit),
-    html: absolute(htmlFile(settings.report)),
+    html: absolute(htmlFile(settings.report, HTML_FILE)),
   };
 }
 
-/** Where the page goes that names no file, in the working directory. */
+/** Where the page of a run goes that names no file, in the working directory. */
 export const HTML_FILE = 'reports/lockstep.html';
 
-/** `html` names the file that a failed run writes unasked, `html=FILE` another one. */
-function htmlFile(report: string | undefined): string | undefined {
-  return report === undefined ? undefined : (/^html=(.+)$/.exec(report)?.[1] ?? HTML_FILE);
+/** What `--report` names: `html` the usual file, `html=FILE` another one. */
+export function htmlFile(report: string | undefined, usual: string): string | undefined {
+  return report === undefined ? undefined : (/^html=(.+)$/.exec(report)?.[1] ?? usual);
 }
 
 /** The settings by which an external target is reached. */

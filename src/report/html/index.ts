@@ -1,2 +1,2 @@
-export type { PageData } from './page-data.ts';
-export { renderHtml } from './render-html.ts';
+export type { RunData } from './page-data.ts';
+export { renderHtml, renderUpgradeHtml } from './render-html.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { rootCauses } from '../../root-causes.ts';
-import type { PageData } from '../page-data.ts';
+import type { RunData } from '../page-data.ts';
 import { Causes } from './causes.tsx';
 import { Claims } from './claims.tsx';
 import { Concurrency } from './concurrency.tsx';
@@ -9,10 +9,11 @@ import { Context } from './context.tsx';
 import { History } from './history.tsx';
 import { useKeys } from './keys.ts';
 import { Matrix } from './matrix.tsx';
+import { Sections } from './sections.tsx';
 import { Survival } from './survival.tsx';
 import { Verdict } from './verdict.tsx';
 
-interface Section {
+interface Part {
   readonly id: string;
   readonly title: string;
   readonly body: () => ComponentChildren;
@@ -20,7 +21,7 @@ interface Section {
   readonly later?: true;
 }
 
-export function App({ data }: { readonly data: PageData }): JSX.Element {
+export function App({ data }: { readonly data: RunData }): JSX.Element {
   const { report, history } = data;
   const causes = useMemo(() => rootCauses(report.claims), [report]);
   const compared = useMemo(() => report.claims.flatMap((claim) => claim.cases ?? []), [report]);
@@ -31,7 +32,7 @@ export function App({ data }: { readonly data: PageData }): JSX.Element {
     requestAnimationFrame(() => setTimeout(() => setPainted(true)));
   }, []);
   useKeys();
-  const sections: readonly (Section | false)[] = [
+  const sections: readonly (Part | false)[] = [
     causes.length > 0 && { id: 'failed', title: 'What failed', body: () => <Causes causes={causes} /> },
     report.claims.length > 0 && { id: 'claims', title: 'Claims', body: () => <Claims claims={report.claims} /> },
     compared.length > 0 && { id: 'agreement', later: true, title: 'Agreement', body: () => <Matrix cases={compared} /> },
@@ -40,32 +41,16 @@ export function App({ data }: { readonly data: PageData }): JSX.Element {
     history.length > 1 && { id: 'history', later: true, title: 'History', body: () => <History runs={history} /> },
     { id: 'context', title: 'What was under test', body: () => <Context report={report} /> },
   ];
-  const shown = sections.filter((section) => section !== false);
   return (
-    <>
-      <a class="skip" href="#content">
-        Skip to the report
-      </a>
-      <Verdict report={report} causes={causes} />
-      <nav aria-label="Sections">
-        {shown.map(({ id, title }) => (
-          <a key={id} href={`#${id}`}>
-            {title}
-          </a>
-        ))}
-      </nav>
-      <main id="content" tabIndex={-1}>
-        {shown.map(({ id, title, body, later }) => (
-          <section key={id} id={id} aria-labelledby={`${id}-title`}>
-            <h2 id={`${id}-title`}>{title}</h2>
-            {(painted || later === undefined) && body()}
-          </section>
-        ))}
-      </main>
-      <footer>
-        <kbd>j</kbd> <kbd>k</kbd> next and previous cause · <kbd>/</kbd> filter claims · <kbd>Enter</kbd> opens and closes · made by
-        Lockstep from the JSON report, schema {report.schema}
-      </footer>
-    </>
+    <Sections
+      head={<Verdict report={report} causes={causes} />}
+      sections={sections.flatMap((one) => (one === false ? [] : [{ ...one, body: (painted || one.later === undefined) && one.body() }]))}
+      foot={
+        <>
+          <kbd>j</kbd> <kbd>k</kbd> next and previous cause · <kbd>/</kbd> filter claims · <kbd>Enter</kbd> opens and closes · made by
+          Lockstep from the JSON report, schema {report.schema}
+        </>
+      }
+    />
   );
 }

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { claimKey } from '../../claim-name.ts';
 import { formatDuration } from '../../terminal/duration.ts';
 import { formatEvidence } from '../../terminal/evidence.ts';
-import type { PageData } from '../page-data.ts';
+import type { RunData } from '../page-data.ts';
 import { Copies } from './causes.tsx';
 import { EvidenceBar, EvidenceLegend } from './evidence-bar.tsx';
 import { FailureView } from './failure.tsx';
@@ -11,7 +11,7 @@ import { plural } from './format.ts';
 import { Opens } from './opens.tsx';
 import { Visible, visibleText } from './visible.tsx';
 
-type Claim = PageData['report']['claims'][number];
+type Claim = RunData['report']['claims'][number];
 
 /** A suite of more is opened by hand: thousands of rows take longer to draw than anybody waits. */
 const OPEN_ROWS = 100;

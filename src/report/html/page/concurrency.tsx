@@ -2,11 +2,11 @@ import type { JSX } from 'preact';
 import { clopperPearsonUpper } from '#core/stats/clopper-pearson.ts';
 import { formatBound } from '#core/stats/format-bound.ts';
 import { zeroDivergenceBound } from '#core/stats/zero-divergence-bound.ts';
-import type { PageData } from '../page-data.ts';
+import type { RunData } from '../page-data.ts';
 import { EvidenceBar } from './evidence-bar.tsx';
 import { Scroll } from './scroll.tsx';
 
-type Case = NonNullable<PageData['report']['claims'][number]['cases']>[number];
+type Case = NonNullable<RunData['report']['claims'][number]['cases']>[number];
 
 /** How many answers differed, by how many requests were in flight at once: a defect of batching shows as a slope. */
 export function Concurrency({ cases }: { readonly cases: readonly Case[] }): JSX.Element {

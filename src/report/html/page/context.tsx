@@ -1,12 +1,11 @@
 /** What was under test, what of it is not as it was, known gaps, unit tests, errors outside of tests. */
 import type { ComponentChildren, JSX } from 'preact';
-import type { PageData } from '../page-data.ts';
 import { formatDuration } from '../../terminal/duration.ts';
 import { plural } from './format.ts';
-import { Scroll } from './scroll.tsx';
+import { Table } from './table.tsx';
 import { Visible } from './visible.tsx';
 
-type Report = PageData['report'];
+type Report = RunData['report'];
 
 export function Context({ report }: { readonly report: Report }): JSX.Element {
   const { header, identityDifferences, gaps, gapsGone, units, errors } = report;
@@ -18,19 +17,27 @@ export function Context({ report }: { readonly report: Report }): JSX.Element {
       {identityDifferences.length > 0 && (
         <>
           <h3>The goldens were recorded on another identity</h3>
-          <Table head={['', 'goldens', 'target']} rows={identityDifferences.map(({ key, golden, target }) => [key, golden, target])} />
+          <Table
+            label="Context"
+            head={['', 'goldens', 'target']}
+            rows={identityDifferences.map(({ key, golden, target }) => [key, golden, target])}
+          />
         </>
       )}
       <h3 id="gaps">Known gaps</h3>
       {gaps.length === 0 ? (
         <p>None was met.</p>
       ) : (
-        <Table head={['gap', 'law', 'met', 'thread']} rows={gaps.map(({ id, law, met, thread }) => [id, law, String(met), thread])} />
+        <Table
+          label="Context"
+          head={['gap', 'law', 'met', 'thread']}
+          rows={gaps.map(({ id, law, met, thread }) => [id, law, String(met), thread])}
+        />
       )}
       {gapsGone.length > 0 && (
         <>
           <p>Exercised, and not there any more:</p>
-          <Table head={['gap', 'claim']} rows={gapsGone.map(({ gap, claim }) => [gap, claim])} />
+          <Table label="Context" head={['gap', 'claim']} rows={gapsGone.map(({ gap, claim }) => [gap, claim])} />
         </>
       )}
       {units.length > 0 && (
@@ -94,33 +101,5 @@ function Facts({ rows }: { readonly rows: readonly (readonly [string, string])[]
         </div>
       ))}
     </dl>
-  );
-}
-
-function Table({ head, rows }: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] }): JSX.Element {
-  const cell = (text: string): ComponentChildren => <Visible text={text} />;
-  return (
-    <Scroll label={head.join(', ')}>
-      <table class="numbers">
-        <thead>
-          <tr>
-            {head.map((name) => (
-              <th key={name} scope="col">
-                {name === '' ? <span class="for-screen-readers">what</span> : name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, i) => (
-            <tr key={i}>
-              {row.map((text, k) => (
-                <td key={k}>{cell(text)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
   );
 }

@@ -1,8 +1,8 @@
 /** What a claim rests on as a bar: the rate that was seen (dark) and the rate that it cannot exceed (light), on a log scale. */
 import type { JSX } from 'preact';
-import type { PageData } from '../page-data.ts';
+import type { RunData } from '../page-data.ts';
 
-type Claim = PageData['report']['claims'][number];
+type Claim = RunData['report']['claims'][number];
 
 /** From one in a thousand to one: three decades. */
 const LEAST = 1e-3;

@@ -1,13 +1,13 @@
 /** Which request got the accepted answer on which route. */
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { PageData } from '../page-data.ts';
+import type { RunData } from '../page-data.ts';
 import { plural } from './format.ts';
 import { Opens } from './opens.tsx';
 import { Scroll } from './scroll.tsx';
 import { Visible } from './visible.tsx';
 
-type Case = NonNullable<PageData['report']['claims'][number]['cases']>[number];
+type Case = NonNullable<RunData['report']['claims'][number]['cases']>[number];
 type Verdict = Case['verdict'];
 
 /** From best to worst. */

@@ -4,12 +4,12 @@ import uPlot from 'uplot';
 import { formatBound } from '#core/stats/format-bound.ts';
 import { hazardBound } from '#core/stats/hazard-bound.ts';
 import { type Followed, kaplanMeier } from '#core/stats/kaplan-meier.ts';
-import type { PageData } from '../page-data.ts';
+import type { RunData } from '../page-data.ts';
 import { axis, Chart, type Colours } from './chart.tsx';
 import { plural } from './format.ts';
 import { Scroll } from './scroll.tsx';
 
-type Case = NonNullable<PageData['report']['claims'][number]['cases']>[number];
+type Case = NonNullable<RunData['report']['claims'][number]['cases']>[number];
 
 /** Share of answers still equal at each token (Kaplan–Meier), route raw. */
 export function Survival({ cases }: { readonly cases: readonly Case[] }): JSX.Element {

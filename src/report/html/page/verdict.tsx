@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { formatDuration } from '../../terminal/duration.ts';
 import type { RootCause } from '../../root-causes.ts';
-import type { PageData } from '../page-data.ts';
+import type { RunData } from '../page-data.ts';
 import { plural, when } from './format.ts';
 import { Visible } from './visible.tsx';
 
-type Report = PageData['report'];
+type Report = RunData['report'];
 
 /** The first screen: what came out, of what, and in which words a person would pass it on. */
 export function Verdict({ report, causes }: { readonly report: Report; readonly causes: readonly RootCause[] }): JSX.Element {
