@@ -1,12 +1,12 @@
-/** The suite on embedded servers that behave like older cores, whose literals were observed on the real ones. */
+/** The suite on embedded servers that behave like other cores, whose literals were observed on the real ones. */
 import { structural } from '#checks/lab/outcome.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
 import { ORDINARY_CLAIMS, RUN_DEADLINE_MS, runSuite } from './run-suite.ts';
 import { THOROUGH } from './find-fault.ts';
 
-/** Each behind a change that many rows speak of: HTTP statuses, names in texts, byte sizes, outputs of ensembles. */
-const CORES = THOROUGH ? ['2.42', '2.44', '2.47', '2.50'] : ['2.42'];
+/** Each behind a change that many rows speak of: HTTP statuses, names in texts, byte sizes, outputs of ensembles, configurations. */
+const CORES = THOROUGH ? ['2.42', '2.44', '2.47', '2.50', '2.71+2.51'] : ['2.42'];
 const SUITES = THOROUGH ? undefined : ['protocol', 'metrics'];
 
 for (const core of CORES) {

@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { spoiledBytes, spoiledJson } from '#core/testing/mutations.ts';
 import { refusal } from '#core/testing/refusal.ts';
+import { followCore } from '#core/profile/index.ts';
+import { tritonName } from '../tritonserver/index.ts';
 import { installedTriton } from './installed.ts';
 import { serverRelease, serverReleases, serverTable } from './releases.ts';
 
@@ -34,6 +36,16 @@ describe('the table of servers', () => {
       expect(sha256).toBe(serverRelease('2.51').sha256);
       expect(core?.parts.frontEnds).toBe('2.51.0');
       expect(core?.release.sha256).toMatch(/^[0-9a-f]{64}$/);
+    }
+  });
+
+  test('says what a hybrid is in a name that leads to its profile, and leaves every other name alone', () => {
+    for (const { version, core } of serverReleases()) {
+      const name = tritonName(version, core?.parts.frontEnds);
+      expect(name).toBe(core === undefined ? version : `${version} core with the front ends of 2.51`);
+      const id = version.replace(/\.0$/, '');
+      const followed = followCore('ideal', name);
+      expect(followed).toEqual({ profile: `ideal,core=${core === undefined ? id : `${id}+2.51`}`, note: undefined });
     }
   });
 
