@@ -43,6 +43,7 @@ export default defineConfig({
             'suites/report/**',
             'suites/fixtures/**',
             'suites/upgrade/**',
+            'suites/shrink/**',
           ],
           globalSetup: ['./src/report/global-setup.ts'],
           isolate: false,
@@ -122,6 +123,16 @@ export default defineConfig({
           maxWorkers: 2,
           sequence: { groupOrder: 4 },
           testTimeout: 300_000,
+        },
+      },
+      {
+        test: {
+          // Only by its own command: it runs the scripts of bundles with an official client.
+          name: 'shrink',
+          include: ['suites/shrink/**/*.test.ts'],
+          isolate: false,
+          sequence: { groupOrder: 5 },
+          testTimeout: 120_000,
         },
       },
       {

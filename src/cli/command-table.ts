@@ -140,6 +140,16 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
     examples: ['lockstep replay serve recorded --speed 10', 'lockstep replay laws recorded/0007-grpc-ensemble.fixture'],
     load: async () => (await import('./replay/replay.ts')).replay,
   },
+  bundle: {
+    usage: 'lockstep bundle FIXTURE | REPORT.json [claim [N]] | claim --only REQUEST [flags]',
+    summary:
+      'write a failing case as one folder for an upstream issue: README, scripts that reproduce it, both answers, versions, configurations',
+    examples: [
+      'lockstep bundle .lockstep/fixtures/streaming/raw-streams-sum-01-raw-stream-shrunk.fixture --fault stop-words-ignored',
+      'lockstep bundle report.json streaming/raw-streams --target external --grpc gpu1:8001 --http gpu1:8000 --tokenizer ./llama --output issue-123',
+    ],
+    load: async () => (await import('./bundle.ts')).bundle,
+  },
   doctor: {
     usage: 'lockstep doctor [flags]',
     summary: 'look at everything that a run needs, before the run',

@@ -8,6 +8,7 @@ import { openAiCompletions } from './openai-completions.ts';
 import { raw } from './raw.ts';
 import type { Route } from './types.ts';
 
+export { curlOf } from './curl.ts';
 export { loadedConfig } from './loaded-config.ts';
 export { STOCK_MODELS, type Cancel, type Route, type RouteContext, type RunOptions } from './types.ts';
 

@@ -3,3 +3,4 @@ export type * from './types.ts';
 export { failingCaseOf } from './failing-case.ts';
 export { type Shrunk, shrink } from './shrink.ts';
 export { type Bench, Stage } from './stage.ts';
+export { triedAgain } from './tried-again.ts';

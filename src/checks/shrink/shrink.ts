@@ -4,13 +4,9 @@ import { LockstepError } from '#core/errors/index.ts';
 import { canonicalJson } from '#core/json/index.ts';
 import { rateKept } from '#core/stats/index.ts';
 import { COMPANY, PASSES } from './smaller.ts';
+import { triedAgain } from './tried-again.ts';
 import type { Stage } from './stage.ts';
 import type { FailingCase, Removal, SearchEnd, Sighting, Tries } from './types.ts';
-
-/** Tries of a case that fails every time, before it is taken to do so. */
-const SURE = 3;
-/** Tries of one that does not. */
-const UNSURE = 12;
 
 export interface Shrunk {
   readonly first: FailingCase;
@@ -27,6 +23,9 @@ export interface Shrunk {
   /** Why it ended, where it was not by itself. */
   readonly note: string | undefined;
 }
+
+/** The part of the budget that is for the search. */
+const SEARCH = 0.9;
 
 const HIDDEN = 'the smallest case does not fail on a server that nothing else was asked';
 
@@ -109,26 +108,38 @@ async function search(given: FailingCase, stage: Stage, { onRemoval }: ShrinkOpt
   let ended: SearchEnd = 'minimal';
   let note: string | undefined;
   let after: Tries = { n: 0, k: 0 };
+  const endedBy = (thrown: unknown): void => {
+    const error = LockstepError.from(thrown);
+    const end = stage.interrupted ? 'interrupted' : ENDS[error.code];
+    if (end === undefined) throw thrown;
+    ended = end;
+    note = end === 'interrupted' ? 'stopped by the user' : error.message.replace(/^\[.*?\] /, '');
+  };
+  stage.limit = Math.floor(stage.budget * SEARCH);
   try {
-    for (let round = canonicalJson(smallest.case), previous = ''; round !== previous;) {
+    for (let round = '', previous: string | undefined; round !== previous;) {
       previous = round;
       for (const { what, pass } of PASSES) {
         const from = smallest;
         // What a pass found before it was broken off counts too.
         await pass(from, stillFails).finally(() => tell([what], from, smallest));
       }
-      round = canonicalJson([smallest.case, smallest.company]);
+      round = canonicalJson([smallest.case, smallest.asked, smallest.company]);
     }
-    if (stage.renewable) await stage.renew('nobody else asked it anything');
-    const again = await measured(smallest, stage);
-    after = again.tries;
-    sighting = again.sighting;
   } catch (thrown) {
-    const error = LockstepError.from(thrown);
-    const end = stage.interrupted ? 'interrupted' : ENDS[error.code];
-    if (end === undefined && error.code !== 'not-reproduced') throw thrown;
-    ended = end ?? 'minimal';
-    note = end === undefined ? HIDDEN : end === 'interrupted' ? 'stopped by the user' : error.message.replace(/^\[.*?\] /, '');
+    endedBy(thrown);
+  }
+  stage.limit = stage.budget;
+  if (ended === 'minimal' || ended === 'budget') {
+    try {
+      if (stage.renewable) await stage.renew('nobody else asked it anything');
+      const again = await triedAgain(smallest, stage);
+      after = again.tries;
+      sighting = again.sighting ?? sighting;
+      if (after.k === 0) note = HIDDEN;
+    } catch (thrown) {
+      endedBy(thrown);
+    }
   }
   return { first, before, smallest, after, sighting, removals, requests: stage.spent, ended, note };
 }
@@ -167,19 +178,10 @@ async function triedOtherwise(candidate: FailingCase, stage: Stage): Promise<Sig
 }
 
 async function measured(failing: FailingCase, stage: Stage): Promise<{ readonly tries: Tries; readonly sighting: Sighting }> {
-  let sighting: Sighting | undefined;
-  let k = 0;
-  let n = 0;
-  while (n < (k === n ? SURE : UNSURE)) {
-    const found = await stage.try(failing);
-    n++;
-    if (found === undefined) continue;
-    k++;
-    sighting = found;
-  }
-  if (sighting !== undefined) return { tries: { n, k }, sighting };
+  const { tries, sighting } = await triedAgain(failing, stage);
+  if (sighting !== undefined) return { tries, sighting };
   const { law, code } = failing.violation;
-  throw new LockstepError('not-reproduced', `${law} (${code}) was not broken again in ${n} tries`, {
+  throw new LockstepError('not-reproduced', `${law} (${code}) was not broken again in ${tries.n} tries`, {
     hint: 'Give the target, profile and faults that it was recorded on; what needs more company than the fixture remembers is repeated by the replay command alone.',
   });
 }

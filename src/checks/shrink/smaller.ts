@@ -68,10 +68,11 @@ async function fewer(f: FailingCase, which: 'before' | 'beside', stillFails: Sti
 /** The smallest of 1, 2, 4, … that fails, and then the smallest between it and the one before. */
 async function shorterAnswer(f: FailingCase, stillFails: StillFails): Promise<FailingCase> {
   const most = f.case.request.limits.maxTokens;
-  const least = leastTokens(f);
+  // An answer that is over sooner is left in time less often: where the client leaves, it keeps its length.
+  if (f.asked.cancel !== undefined) return f;
   let works = most;
-  let fails = least - 1;
-  for (let n = least; n < most; n *= 2) {
+  let fails = 0;
+  for (let n = 1; n < most; n *= 2) {
     if (await stillFails(withMaxTokens(f, n))) {
       works = n;
       break;
@@ -84,11 +85,6 @@ async function shorterAnswer(f: FailingCase, stillFails: StillFails): Promise<Fa
     else fails = n;
   }
   return works === most ? f : withMaxTokens(f, works);
-}
-
-/** A client that is to leave in the midst of an answer needs one that has a midst. */
-function leastTokens({ asked: { cancel } }: FailingCase): number {
-  return cancel !== undefined && 'afterEvents' in cancel ? cancel.afterEvents + 1 : 1;
 }
 
 function withMaxTokens(f: FailingCase, maxTokens: number): FailingCase {
@@ -201,7 +197,7 @@ async function smallerText(text: string, fails: (text: string) => Promise<boolea
   return letters.length > LETTERS ? kept : (await minimiseList(letters, (some) => fails(some.join('')))).join('');
 }
 
-/** What is needed of the company may be needed in short: each companion's answer and prompt. */
+/** What is needed of the company may be needed in short: prompts, and answers of what was over before. */
 async function smallerNeighbours(f: FailingCase, stillFails: StillFails): Promise<FailingCase> {
   let smallest = f;
   for (const which of ['before', 'beside'] as const) {
@@ -211,7 +207,9 @@ async function smallerNeighbours(f: FailingCase, stillFails: StillFails): Promis
         return { ...smallest, company: { ...smallest.company, [which]: list } };
       };
       let { request } = companion.case;
-      for (let n = 1; n < request.limits.maxTokens; n *= 4) {
+      // A neighbour that is over sooner is a neighbour less often: what runs beside the case keeps its length.
+      const least = which === 'beside' ? request.limits.maxTokens : 1;
+      for (let n = least; n < request.limits.maxTokens; n *= 4) {
         if (!(await stillFails(having(fewerTokens(request, n))))) continue;
         request = fewerTokens(request, n);
         break;

@@ -22,6 +22,8 @@ const NEED_NEW: readonly string[] = ['cold-equals-warm', 'server-survives'];
 /** Where cases are tried: counts the requests, and starts the server anew where what was asked before would matter. */
 export class Stage implements Ground {
   readonly budget: number;
+  /** The part of the budget that may be spent now: some of it is kept to try the smallest case again. */
+  limit: number;
   /** Every try gets a server that nothing was asked before: what others asked has a part in the failure. */
   alwaysNew = false;
   readonly #bench: Bench;
@@ -39,6 +41,7 @@ export class Stage implements Ground {
   constructor(bench: Bench, { budget, signal, keep }: { readonly budget: number; readonly signal: AbortSignal; readonly keep: string }) {
     this.#bench = bench;
     this.budget = budget;
+    this.limit = budget;
     this.#signal = signal;
     this.#keep = keep;
     this.#lab = this.#counted(bench.lab);
@@ -98,7 +101,7 @@ export class Stage implements Ground {
   /** Counted before it is sent, so that what is spent is never more than the budget. */
   spend(): void {
     if (this.interrupted) throw new LockstepError('interrupted', 'stopped by the user');
-    if (this.#spent >= this.budget) throw new LockstepError('budget-spent', `all ${this.budget} requests are spent`);
+    if (this.#spent >= this.limit) throw new LockstepError('budget-spent', `all ${this.budget} requests are spent`);
     this.#spent++;
     this.#used = true;
   }

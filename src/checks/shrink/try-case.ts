@@ -45,11 +45,17 @@ export function optionsOf({ logProbs, margins, cancel }: Asked): Partial<RunOpti
 const ran = (lab: Lab, { case: c, asked }: Companion) => lab.run(c, optionsOf(asked));
 
 /** The case amid its company. A companion's own answer is nobody's business here. */
-async function amid({ lab }: Ground, { case: c, asked, company }: FailingCase): Promise<Transcript> {
-  for (const one of company.before) await ran(lab, one);
+async function amid({ lab }: Ground, { case: c, asked, company }: FailingCase): Promise<Amid> {
+  const before: Transcript[] = [];
+  for (const one of company.before) before.push(await ran(lab, one));
   const beside = company.beside.map((one) => ran(lab, one));
   const all = await settled([...beside, ran(lab, { case: c, asked })]);
-  return all.at(-1)!;
+  return { transcript: all.at(-1)!, companions: [...before, ...all.slice(0, -1)] };
+}
+
+interface Amid {
+  readonly transcript: Transcript;
+  readonly companions: readonly Transcript[];
 }
 
 /** The accepted answer for this very request: the server's own to it alone, or a part of the golden. */
@@ -67,7 +73,7 @@ async function judged(ground: Ground, failing: FailingCase): Promise<Sighting | 
   const truth = law === 'answers-at-all' || law === 'framing' ? undefined : await truthOf(ground, failing);
   const beside = law === 'bls-is-ensemble' || law === 'ends-alike';
   const reference = beside ? await ran(lab, { case: { ...c, route: 'ensemble' }, asked }) : undefined;
-  const transcript = await amid(ground, failing);
+  const { transcript, companions } = await amid(ground, failing);
   const cancelAfter = asked.cancel?.how === 'stop-tensor' ? asked.cancel.afterEvents : undefined;
   const { violations } = judge(
     [transcript],
@@ -75,7 +81,7 @@ async function judged(ground: Ground, failing: FailingCase): Promise<Sighting | 
     { ...lab.lawContext(truth), reference, cancelAfter },
   );
   const found = violations.find(({ violation }) => violation.code === code);
-  return found && { text: found.violation.text, transcript, truth, reference };
+  return found && { text: found.violation.text, transcript, companions, truth, reference };
 }
 
 async function compared(ground: Ground, failing: FailingCase, verdict: string | undefined): Promise<Sighting | undefined> {
@@ -90,10 +96,10 @@ async function compared(ground: Ground, failing: FailingCase, verdict: string | 
           })),
         )
       : undefined;
-  const transcript = await amid(ground, failing);
+  const { transcript, companions } = await amid(ground, failing);
   const comparison = await lab.judge(transcript, truth, foreign === undefined ? {} : { foreign });
   const same = verdict === undefined ? failsUnder(lab.policy, comparison.verdict) : comparison.verdict === verdict;
-  return same ? { text: comparison.text, transcript, truth } : undefined;
+  return same ? { text: comparison.text, transcript, companions, truth } : undefined;
 }
 
 /** On a server that never saw the prompt: the first call against the second. */
@@ -119,7 +125,7 @@ async function holds(ground: Ground, failing: FailingCase): Promise<Sighting | u
   const { lab } = ground;
   const truth = await truthOf(ground, failing);
   const start = await untilIdle(lab);
-  const transcript = await amid(ground, { ...failing, company: { before: [], beside: [] } });
+  const { transcript } = await amid(ground, { ...failing, company: { before: [], beside: [] } });
   const end = await untilIdle(lab, 30_000);
   const found = { transcript, truth };
   const held = end.blocksUsed - start.blocksUsed;

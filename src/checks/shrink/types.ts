@@ -20,6 +20,8 @@ export interface Sighting {
   /** Of the exchange that showed it; undefined where the server died before it had one. */
   readonly transcript: Transcript | undefined;
   readonly truth: Answer | undefined;
+  /** Of the requests before it and beside it, in their order. */
+  readonly companions?: readonly Transcript[] | undefined;
   /** Another exchange that it should have been like. */
   readonly reference?: Transcript | undefined;
 }

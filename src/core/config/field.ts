@@ -14,6 +14,7 @@ export const COMMAND_NAMES = [
   'init',
   'record',
   'shrink',
+  'bundle',
   'upgrade',
   'bisect',
   'replay',

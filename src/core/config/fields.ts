@@ -18,18 +18,18 @@ const MANY = 'several replicas as gpu1:8001,8011|gpu2:8001';
 const PORT = 'a port from 0 to 65535';
 
 /** Commands that start a real server; that reach one that already runs; that submit a job. */
-const STARTS = ['check', 'start', 'goldens', 'identify', 'shrink', 'replay'] as const;
-const REACHES = ['check', 'goldens', 'identify', 'doctor', 'shrink', 'replay'] as const;
+const STARTS = ['check', 'start', 'goldens', 'identify', 'shrink', 'bundle', 'replay'] as const;
+const REACHES = ['check', 'goldens', 'identify', 'doctor', 'shrink', 'bundle', 'replay'] as const;
 /** Compare servers that they start, or find, by `--from`, `--to`, `--good` and `--bad`. */
 const COMPARES = ['upgrade', 'bisect'] as const;
-const SUBMITS = ['check', 'goldens', 'identify', 'shrink', 'replay'] as const;
+const SUBMITS = ['check', 'goldens', 'identify', 'shrink', 'bundle', 'replay'] as const;
 
 export const FIELDS = {
   target: field(z.enum(['embedded', 'process', 'docker', 'slurm', 'external', 'openai']).default('embedded'), {
     value: 'KIND',
     expected: 'embedded, process, docker, slurm, external or openai',
     help: 'which server is under test: the embedded Triton, a tritonserver binary or container started on this host, one in a job of a Slurm cluster, one that already runs, or one of which only an OpenAI endpoint is known',
-    commands: ['check', 'goldens', 'doctor', 'identify', 'shrink', 'replay'],
+    commands: ['check', 'goldens', 'doctor', 'identify', 'shrink', 'bundle', 'replay'],
   }),
   grpc: field(hostPorts('grpcs'), {
     value: 'HOST:PORT',
@@ -100,7 +100,7 @@ export const FIELDS = {
     expected: 'a folder with tokenizer.json',
     help: 'folder of the tokenizer that the served checkpoint was made with',
     defaultText: "the checkpoint's own; none for external",
-    commands: ['check', 'start', 'goldens', 'repository', 'doctor', 'identify', 'init', 'shrink', 'replay', ...COMPARES],
+    commands: ['check', 'start', 'goldens', 'repository', 'doctor', 'identify', 'init', 'shrink', 'bundle', 'replay', ...COMPARES],
   }),
   repository: field(folder().optional(), {
     value: 'DIR',
@@ -114,27 +114,27 @@ export const FIELDS = {
     expected: 'a folder',
     help: 'folder of the accepted answers',
     defaultText: 'goldens/ of this checkout',
-    commands: ['check', 'goldens', 'doctor', 'shrink', 'replay', ...COMPARES],
+    commands: ['check', 'goldens', 'doctor', 'shrink', 'bundle', 'replay', ...COMPARES],
   }),
   prompts: field(folder().optional(), {
     value: 'FILE',
     expected: 'a JSON file with prompts, as lockstep init writes one',
     help: 'prompts that every request is drawn from',
     defaultText: "the checkpoint's own, or general ones",
-    commands: ['check', 'goldens', 'shrink', ...COMPARES],
+    commands: ['check', 'goldens', 'shrink', 'bundle', ...COMPARES],
   }),
   profile: field(z.string().min(1).default('default'), {
     value: 'NAME',
     expected: 'default, ideal, or releases by axis, such as openai=r25.12 or ideal,models=1.x',
     help: 'release profile: `default` does what servers were seen to do, `ideal` has no known gaps; a release that there is not is answered with those that there are',
-    commands: ['check', 'serve', 'goldens', 'identify', 'shrink', 'replay', ...COMPARES],
+    commands: ['check', 'serve', 'goldens', 'identify', 'shrink', 'bundle', 'replay', ...COMPARES],
   }),
   fault: field(z.array(z.string().min(1)).default([]), {
     value: 'ID',
     expected: 'a fault id; `lockstep serve --list-faults` names them',
     help: 'switch on one deliberate defect of the embedded server (may be repeated)',
     defaultText: 'none',
-    commands: ['check', 'serve', 'goldens', 'identify', 'shrink', 'replay'],
+    commands: ['check', 'serve', 'goldens', 'identify', 'shrink', 'bundle', 'replay'],
   }),
   seed: field(
     z
@@ -147,21 +147,21 @@ export const FIELDS = {
       value: 'N',
       expected: 'a whole number from 0 to 4294967295',
       help: 'seed of everything that is drawn',
-      commands: ['check', 'goldens', 'shrink', ...COMPARES],
+      commands: ['check', 'goldens', 'shrink', 'bundle', ...COMPARES],
     },
   ),
   only: field(z.string().min(1).optional(), {
     value: 'REQUEST',
     expected: "the id of a request, as a failure's case names it",
     help: 'draw every request from this one prompt: how a failure is repeated alone',
-    commands: ['check', 'shrink'],
+    commands: ['check', 'shrink', 'bundle'],
   }),
   policy: field(z.enum(['exact', 'margins']).optional(), {
     value: 'NAME',
     expected: 'exact or margins',
     help: 'which differences fail: every one (`exact`), or only those that no measured margin explains (`margins`)',
     defaultText: 'margins for external, exact otherwise',
-    commands: ['check', 'goldens', 'shrink', 'replay'],
+    commands: ['check', 'goldens', 'shrink', 'bundle', 'replay'],
   }),
   strictIdentity: field(z.boolean().default(false), {
     expected: 'true or false',
@@ -314,7 +314,7 @@ export const FIELDS = {
     expected: 'a folder with config.json, model.safetensors and tokenizer.json',
     help: 'checkpoint and tokenizer that a server started here serves, such as docker/checkpoint/tiny-spm',
     defaultText: 'the tiny checkpoint',
-    commands: ['check', 'serve', 'start', 'goldens', 'doctor', 'identify', 'shrink', 'replay', ...COMPARES],
+    commands: ['check', 'serve', 'start', 'goldens', 'doctor', 'identify', 'shrink', 'bundle', 'replay', ...COMPARES],
   }),
   triton: field(z.string().min(1).optional(), {
     value: 'VERSION|PATH',
@@ -328,7 +328,7 @@ export const FIELDS = {
     expected: 'a whole number of ranks from 1',
     defaultText: '1; of target slurm what the engine was built for',
     help: 'ranks, one for each GPU of the engine: target process starts them through mpirun, as the stock launch script does, target slurm through srun',
-    commands: ['check', 'shrink'],
+    commands: ['check', 'shrink', 'bundle'],
   }),
   dryRun: field(z.boolean().default(false), {
     expected: 'true or false',
@@ -359,7 +359,7 @@ export const FIELDS = {
     expected: 'a folder with rank0.engine and config.json',
     help: 'engine folder of trtllm-build, mounted read-only where gpt_model_path of the repository names it (/engine where nothing does); to make a repository of the LLM API, or with --backend cpu, a Hugging Face checkpoint',
     defaultText: 'none',
-    commands: ['check', 'start', 'goldens', 'repository', 'identify', 'doctor', 'init', 'shrink', ...COMPARES],
+    commands: ['check', 'start', 'goldens', 'repository', 'identify', 'doctor', 'init', 'shrink', 'bundle', ...COMPARES],
   }),
   gpus: field(
     z
@@ -518,8 +518,8 @@ export const FIELDS = {
   output: field(folder().optional(), {
     value: 'DIR',
     expected: 'a folder; for a model repository one that is not there yet',
-    help: 'where the model repository is written, the fixtures of a recording, the shrunk one, an answer or an import',
-    commands: ['repository', 'record', 'shrink', 'replay'],
+    help: 'where the model repository is written, the fixtures of a recording, the shrunk one, an answer or an import, or the bundle',
+    commands: ['repository', 'record', 'shrink', 'bundle', 'replay'],
   }),
   form: field(z.enum(['inflight', 'v1', 'llmapi']).default('inflight'), {
     value: 'NAME',
