@@ -1,5 +1,6 @@
 /** What was under test, what of it is not as it was, known gaps, unit tests, errors outside of tests. */
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
+import type { RunData } from '../page-data.ts';
 import { formatDuration } from '../../terminal/duration.ts';
 import { plural } from './format.ts';
 import { Table } from './table.tsx';
