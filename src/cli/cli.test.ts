@@ -34,15 +34,28 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
     ).toBeLessThanOrEqual(80);
   });
 
-  test.each(['check', 'serve', 'start', 'ps', 'stop', 'goldens', 'repository', 'audit', 'identify', 'init', 'record', 'replay', 'doctor'])(
-    'help of %s is the same by both ways',
-    async (command) => {
-      const [one, other] = await Promise.all([lockstepHere(cwd, ['help', command]), lockstepHere(cwd, [command, '--help'])]);
-      expect(one.code).toBe(0);
-      expect(one.out).toBe(other.out);
-      expect(one.out).toContain(`usage: lockstep ${command}`);
-    },
-  );
+  test.each([
+    'check',
+    'serve',
+    'start',
+    'ps',
+    'stop',
+    'goldens',
+    'repository',
+    'audit',
+    'identify',
+    'init',
+    'record',
+    'replay',
+    'upgrade',
+    'bisect',
+    'doctor',
+  ])('help of %s is the same by both ways', async (command) => {
+    const [one, other] = await Promise.all([lockstepHere(cwd, ['help', command]), lockstepHere(cwd, [command, '--help'])]);
+    expect(one.code).toBe(0);
+    expect(one.out).toBe(other.out);
+    expect(one.out).toContain(`usage: lockstep ${command}`);
+  });
 
   test.each([
     [['chekc'], '[command-unknown] there is no command chekc\n  next: Did you mean check?\n'],
