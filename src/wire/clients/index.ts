@@ -8,6 +8,7 @@ import { type OpenAiClient, openAiClient } from './openai/index.ts';
 export type { CallStatus, GrpcClient, InferStream } from './grpc/index.ts';
 export type { BodyEvent, EventStream, HttpAnswer, HttpClient, HttpEnding, HttpRequest } from './http/index.ts';
 export { portNotServed } from './absent.ts';
+export { secureContext } from './tls.ts';
 export { type Access, grpcTarget, hostPort, httpBase, withoutSecrets } from './access.ts';
 export { grpcClient } from './grpc/index.ts';
 export { HttpChannel } from './http/index.ts';
