@@ -42,7 +42,7 @@ export interface JudgedRecording {
 
 /** Errors: `fixture-not-replayable`, `fixture-other-tokenizer`, `profile-unknown`, and those of goldens and tokenizers. */
 export async function judgeRecording(fixture: Fixture, name: string, options: RecordedOptions): Promise<JudgedRecording> {
-  const tokenizer = tokenizerOf(fixture, name, options.tokenizer);
+  const tokenizer = recordedTokenizer(fixture, name, options.tokenizer);
   const profile = profileOf(options.profile ?? fixture.header.profile ?? 'default');
   const accepted = acceptedBy(options.goldensDir, tokenizer);
   const lab = { tokenizer, profile };
@@ -107,7 +107,8 @@ function tokenizerAt(dir: string): Tokenizer {
 /** Identities hold so much of a hash. */
 const HASH_DIGITS = 12;
 
-function tokenizerOf({ header }: Fixture, name: string, given: string | undefined): Tokenizer {
+/** The tokenizer that a recording names, or the one that was given. Errors: `fixture-other-tokenizer`. */
+export function recordedTokenizer({ header }: Fixture, name: string, given: string | undefined): Tokenizer {
   const named = header.identity?.['tokenizer'];
   const fits = (tokenizer: Tokenizer): boolean =>
     named === undefined || named === 'unknown' || named === tokenizer.hash.slice(0, HASH_DIGITS);

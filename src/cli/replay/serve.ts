@@ -5,6 +5,7 @@ import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { printable } from './printable.ts';
 import { namedFixtures } from './fixtures.ts';
+import { speedOf } from './speed.ts';
 
 export async function serve({ flags, env, cwd, signal, terminal }: CommandContext): Promise<number> {
   const settings = await resolveSettings({ command: 'replay', flags: flags.layer, env, cwd, signal });
@@ -27,10 +28,6 @@ export async function serve({ flags, env, cwd, signal, terminal }: CommandContex
   terminal.out(`ready with ${fixtures.length} recorded ${fixtures.length === 1 ? 'exchange' : 'exchanges'}; Ctrl-C stops it`);
   if (!signal.aborted) await new Promise((stop) => signal.addEventListener('abort', stop, { once: true }));
   return EXIT.held;
-}
-
-export function speedOf(text: string): number {
-  return text === 'max' ? Infinity : Number(text);
 }
 
 function line(played: Played): string {

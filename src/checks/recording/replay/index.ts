@@ -3,3 +3,4 @@ export { type JudgeContext, type JudgedFixture, type LawFinding, judgeFixture } 
 export type { ObserveContext, Observed } from './observed.ts';
 export type { Played } from './played.ts';
 export { type ReplayOptions, type ReplayServer, startReplayServer } from './serve.ts';
+export { type SendOptions, sendFixture } from './send.ts';
