@@ -135,9 +135,13 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
     load: async () => (await import('./bisect/bisect.ts')).bisect,
   },
   replay: {
-    usage: 'lockstep replay serve|laws FILE… [flags]',
-    summary: 'play recorded exchanges again: to their client, or to the laws',
-    examples: ['lockstep replay serve recorded --speed 10', 'lockstep replay laws recorded/0007-grpc-ensemble.fixture'],
+    usage: 'lockstep replay serve|laws|send FILE… [flags]',
+    summary: 'play recorded exchanges again: to their client, to the laws, or to a live server',
+    examples: [
+      'lockstep replay serve recorded --speed 10',
+      'lockstep replay laws recorded/0007-grpc-ModelStreamInfer.fixture',
+      'lockstep replay send goldens/fixtures --target external --grpc gpu1:8001 --http gpu1:8000 --tokenizer ./llama',
+    ],
     load: async () => (await import('./replay/replay.ts')).replay,
   },
   bundle: {
