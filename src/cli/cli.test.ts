@@ -61,7 +61,7 @@ describe.concurrent('the command line', { timeout: 30_000 }, () => {
     [['chekc'], '[command-unknown] there is no command chekc\n  next: Did you mean check?\n'],
     [
       ['zz'],
-      '[command-unknown] there is no command zz\n  next: Commands are: check, serve, start, ps, stop, goldens, repository, audit, identify, init, record, shrink, upgrade, bisect, replay, doctor, help, version.\n',
+      '[command-unknown] there is no command zz\n  next: Commands are: check, serve, start, ps, stop, goldens, repository, audit, identify, init, record, shrink, bundle, upgrade, bisect, replay, doctor, help, version.\n',
     ],
     [['check', '--sed', '3'], '[flag-unknown] check has no flag --sed\n  next: Did you mean --seed?\n'],
     [
