@@ -76,6 +76,8 @@ export default defineConfig({
           sequence: { groupOrder: 4 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // What is written stands back behind all other work, which on a busy machine is a while.
+          expect: { poll: { timeout: 30_000 } },
         },
       },
       {

@@ -37,6 +37,9 @@ export function headerOf(headers: Headers, name: string): string | undefined {
 /** A larger message is not expanded: what is compressed can be made to fill any memory. */
 const EXPANDED_BYTES = 64 * 1024 * 1024;
 
+/** Larger ones are base64: their elements as text would be a string that no engine can hold. */
+const SHOWN_BYTES = 16 * 1024 * 1024;
+
 /** What `gzip` and `deflate` hide; undefined for other codings, for what is damaged, and for what is too large. */
 export function expanded(bytes: Uint8Array, encoding: string): Buffer | undefined {
   try {
@@ -55,7 +58,7 @@ function compressed(bytes: Uint8Array, encoding: string): Buffer {
 
 export function messageContent(bytes: Buffer, encoding: string | undefined, from: Side, state: ContentState): JsonObject {
   const plain = encoding === undefined ? bytes : expanded(bytes, encoding);
-  const type = plain === undefined ? undefined : messageType(state.path, from);
+  const type = plain === undefined || plain.length > SHOWN_BYTES ? undefined : messageType(state.path, from);
   const json = type === undefined ? undefined : messageJson(type, plain!);
   if (type === undefined || json === undefined) return { base64: bytes.toString('base64') };
   if (encoding === undefined && sameBytes(() => messageBytes(type, json), bytes)) return { message: json };
@@ -95,7 +98,7 @@ export function bodyContentBytes(content: JsonObject): Buffer {
 
 function inferContent(bytes: Buffer, from: Side, state: ContentState): JsonObject {
   const length = Number(state.header(from, 'inference-header-content-length') ?? Number.NaN);
-  if (length >= 0 && length < bytes.length) {
+  if (length >= 0 && length < bytes.length && bytes.length <= SHOWN_BYTES) {
     const content = binaryTensors(bytes, length);
     if (content !== undefined && sameBytes(() => bodyContentBytes(content), bytes)) return content;
   }
@@ -144,6 +147,7 @@ const STRANGE_SHARE = 1 / 8;
 
 /** `text`, where a byte that is no part of a character is the lone surrogate U+DC00 + byte, or `base64`. */
 export function textContent(bytes: Buffer): JsonObject {
+  if (bytes.length > SHOWN_BYTES) return { base64: bytes.toString('base64') };
   const text = textOfBytes(bytes);
   // oxlint-disable-next-line no-control-regex
   const strange = text.match(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\udc80-\udcff]/g)?.length ?? 0;

@@ -11,7 +11,7 @@ import { eventOf } from './line.ts';
 import type { Fixture, FixtureEvent, FixtureHeader } from './types.ts';
 
 /** An event has at most one message; a longer line is no fixture's, or one that nobody can read. */
-const LONGEST_LINE_BYTES = 128 * 1024 * 1024;
+const LONGEST_LINE_BYTES = 384 * 1024 * 1024;
 /** What `readFixture` holds at once, as bytes of the text. */
 const WHOLE_BYTES = 256 * 1024 * 1024;
 const ZSTD_MAGIC = '28b52ffd';

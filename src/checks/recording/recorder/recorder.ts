@@ -61,6 +61,8 @@ export class Recorder implements AsyncDisposable {
   #room: PromiseWithResolvers<void> | undefined;
   #running: PromiseWithResolvers<number> | undefined;
   #lost = 0;
+  /** The thread is gone: what passes is not kept any more, and holds nobody back. */
+  #failed = false;
 
   constructor(writer: Worker, onNotice: RecorderOptions['onNotice']) {
     this.#writer = writer;
@@ -73,6 +75,8 @@ export class Recorder implements AsyncDisposable {
           cause: thrown,
         }),
       );
+      this.#failed = true;
+      this.#taps = [];
       this.#room?.resolve();
       this.#stopped.resolve([]);
       this.#running?.resolve(0);
@@ -120,6 +124,7 @@ export class Recorder implements AsyncDisposable {
   }
 
   #tap(relay: number, event: TapEvent): Promise<void> | undefined {
+    if (this.#failed) return undefined;
     if (event.kind === 'bytes') this.#waitingBytes += event.bytes.length;
     if (this.#taps.push([relay, event]) === 1) setImmediate(() => this.#flush());
     if (this.#waitingBytes <= WAITING_BYTES) return undefined;

@@ -18,6 +18,8 @@ if (process.platform === 'linux') setPriority(0, BEHIND_ALL);
 
 const tell = (message: FromWriter): void => port.postMessage(message);
 const connections = new Map<number, ConnectionDecoder>();
+/** Connections that the decoder failed at; the others go on. */
+const unread = new Set<number>();
 const running = new Set<ExchangeFile>();
 const finishing = new Set<Promise<void>>();
 let number = lastNumber();
@@ -64,26 +66,32 @@ function decoderOf(relay: number, connection: number): ConnectionDecoder {
   return decoder;
 }
 
-function take(relay: number, event: TapEvent): number {
+function tryTake(relay: number, event: TapEvent): void {
+  if (unread.has(event.connection)) return;
+  try {
+    take(relay, event);
+  } catch (thrown) {
+    unread.add(event.connection);
+    lost(thrown);
+  }
+}
+
+function take(relay: number, event: TapEvent): void {
   const { connection, atNs } = event;
-  if (event.kind === 'open') return 0;
+  if (event.kind === 'open') return;
   const decoder = decoderOf(relay, connection);
   switch (event.kind) {
     case 'bytes': {
       const { buffer, byteOffset, byteLength } = event.bytes;
-      decoder.bytes(event.from, atNs, Buffer.from(buffer, byteOffset, byteLength));
-      return byteLength;
+      return decoder.bytes(event.from, atNs, Buffer.from(buffer, byteOffset, byteLength));
     }
     case 'end':
-      decoder.end(event.from, atNs);
-      return 0;
+      return decoder.end(event.from, atNs);
     case 'reset':
-      decoder.reset(event.from, atNs, event.code);
-      return 0;
+      return decoder.reset(event.from, atNs, event.code);
     case 'closed':
       decoder.closed(atNs);
       connections.delete(connection);
-      return 0;
   }
 }
 
@@ -97,7 +105,10 @@ port.on('message', (message: ToWriter) => {
     return;
   }
   let bytes = 0;
-  for (const [relay, event] of message.taps) bytes += take(relay, event);
+  for (const [relay, event] of message.taps) {
+    if (event.kind === 'bytes') bytes += event.bytes.byteLength;
+    tryTake(relay, event);
+  }
   // What was seen so far is safe from a kill of this process.
   for (const file of running) file.flush();
   tell({ kind: 'done', bytes });
