@@ -7,6 +7,8 @@ import { formatEvidence } from './terminal/evidence.ts';
 
 const CAUSES_SHOWN = 10;
 const TEXT_SHOWN = 300;
+/** GitHub takes a megabyte of all steps together. */
+const CLAIMS_SHOWN = 1_000;
 
 export function renderJobSummary(report: JsonReport): string {
   const { counts, claims, header, gaps, gapsGone, identityDifferences, units, errors } = report;
@@ -39,7 +41,7 @@ export function renderJobSummary(report: JsonReport): string {
     for (const { id, law, met, thread } of gaps) lines.push(`| ${text(id)} | ${text(law)} | ${met} | ${text(thread)} |`);
   }
   for (const { gap, claim } of gapsGone) lines.push(`- known gap **gone**: ${text(gap)} (exercised by ${code(claim)})`);
-  if (claims.length > 0) {
+  if (claims.length > 0 && claims.length <= CLAIMS_SHOWN) {
     lines.push('', `<details><summary>All ${claims.length} claims</summary>`, '', '| | claim | evidence |', '|---|---|---|');
     for (const claim of claims)
       lines.push(`| ${MARKS[claim.status]} | ${code(claimKey(claim.suite, claim.id))} | ${text(formatEvidence(claim))} |`);
