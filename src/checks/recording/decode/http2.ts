@@ -1,4 +1,5 @@
 /** HTTP/2 and the gRPC messages on it (RFC 9113; grpc/grpc doc/PROTOCOL-HTTP2.md). */
+import { http2CodeName } from '#wire/protocol/http2-codes.ts';
 import { headerOf } from '../content.ts';
 import type { Headers, Side } from '../types.ts';
 import { ByteQueue } from './byte-queue.ts';
@@ -13,26 +14,6 @@ const FLAG = { endStream: 1, endHeaders: 4, padded: 8, priority: 32 } as const;
 const FRAME_HEAD = 9;
 /** Flags and length before each message. */
 const MESSAGE_HEAD = 5;
-
-/** Error codes by number (RFC 9113, section 7). */
-const CODES: readonly string[] = [
-  'NO_ERROR',
-  'PROTOCOL_ERROR',
-  'INTERNAL_ERROR',
-  'FLOW_CONTROL_ERROR',
-  'SETTINGS_TIMEOUT',
-  'STREAM_CLOSED',
-  'FRAME_SIZE_ERROR',
-  'REFUSED_STREAM',
-  'CANCEL',
-  'COMPRESSION_ERROR',
-  'CONNECT_ERROR',
-  'ENHANCE_YOUR_CALM',
-  'INADEQUATE_SECURITY',
-  'HTTP_1_1_REQUIRED',
-];
-
-const codeName = (code: number): string => CODES[code] ?? `code ${code}`;
 
 interface StreamSide {
   readonly queue: ByteQueue;
@@ -145,13 +126,19 @@ export class Http2Decoder implements ConnectionDecoder {
         const stream = this.#streams.get(id);
         if (stream === undefined) return undefined;
         this.#messageCut(from, stream, atNs);
-        stream.exchange.add({ kind: 'reset', from, atNs, code: codeName(payload.readUInt32BE(0)) });
+        stream.exchange.add({ kind: 'reset', from, atNs, code: http2CodeName(payload.readUInt32BE(0)) });
         this.#over(id, atNs);
         return undefined;
       }
       case FRAME.goaway: {
         if (payload.length < 8) return 'a frame of another length than its kind has';
-        const event = { kind: 'goaway', from, atNs, code: codeName(payload.readUInt32BE(4)), text: payload.toString('latin1', 8) } as const;
+        const event = {
+          kind: 'goaway',
+          from,
+          atNs,
+          code: http2CodeName(payload.readUInt32BE(4)),
+          text: payload.toString('latin1', 8),
+        } as const;
         for (const { exchange } of this.#streams.values()) exchange.add(event);
         return undefined;
       }

@@ -101,8 +101,7 @@ export class GrpcChannel implements AsyncDisposable {
       metadata,
       { deadline: deadlineIn(options.deadlineMs) },
     );
-    if (tap !== undefined)
-      watchCall(call as never, tap, { path: method.path, metadata, address: this.address, deadlineMs: options.deadlineMs });
+    if (tap !== undefined) watchCall(call as never, tap, { path: method.path, metadata, address: this.address });
     this.#inFlight.add(call);
     call.once('status', () => {
       connection.calls--;

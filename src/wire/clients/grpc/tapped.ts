@@ -1,5 +1,5 @@
 import { type ClientDuplexStream, type Metadata, type StatusObject, status } from '@grpc/grpc-js';
-import { nowNs } from '#core/clock/index.ts';
+import { http2CodeName } from '#wire/protocol/http2-codes.ts';
 import type { CallTap } from '../tap.ts';
 import type { Method } from './channel.ts';
 import { isUnreachable, callStatus } from './status.ts';
@@ -24,14 +24,8 @@ export function tappedMethod<Req, Res>(method: Method<Req, Res>, tap: CallTap): 
 export function watchCall(
   call: ClientDuplexStream<never, unknown>,
   tap: CallTap,
-  {
-    path,
-    metadata,
-    address,
-    deadlineMs,
-  }: { readonly path: string; readonly metadata: Metadata; readonly address: string; readonly deadlineMs: number },
+  { path, metadata, address }: { readonly path: string; readonly metadata: Metadata; readonly address: string },
 ): void {
-  const startNs = nowNs();
   let left = false;
   const own = [
     [':authority', address],
@@ -47,11 +41,11 @@ export function watchCall(
     cancel();
   };
   call.once('status', (end: StatusObject) => {
-    const expired = end.code === status.DEADLINE_EXCEEDED && (nowNs() - startNs) / 1e6 >= deadlineMs;
-    // grpc-js makes up a status of its own where no trailers came (lib/subchannel-call.ts).
+    // grpc-js makes up a status of its own where no trailers came (lib/resolving-call.ts, lib/subchannel-call.ts).
+    const expired = end.code === status.DEADLINE_EXCEEDED && end.details.startsWith('Deadline exceeded after');
     const [, code] = /^Received RST_STREAM with code (\d+)/.exec(end.details) ?? [];
     if (left || expired) tap({ kind: 'reset', from: 'client', code: 'CANCEL' });
-    else if (code !== undefined) tap({ kind: 'reset', from: 'server', code: `code ${code}` });
+    else if (code !== undefined) tap({ kind: 'reset', from: 'server', code: http2CodeName(Number(code)) });
     else if (isUnreachable(callStatus(end)) || /^Connection dropped|^Stream refused/.test(end.details))
       tap({ kind: 'close', from: 'server' });
     else tap({ kind: 'trailers', headers: [...statusHeaders(end), ...pairs(end.metadata)] });
