@@ -1,3 +1,5 @@
+import { sequentialTest } from './sequential.ts';
+
 /** Of a sequential test: decided either way, or not yet. */
 export type RateDecision = 'kept' | 'lost' | 'open';
 
@@ -15,8 +17,6 @@ const LOST = 1 / 4;
  */
 export function rateKept(rate: number, { n, k }: { readonly n: number; readonly k: number }): RateDecision {
   if (rate >= 1) return n === 0 ? 'open' : k === n ? 'kept' : 'lost';
-  const lost = rate * LOST;
-  const evidence = k * Math.log(rate / lost) + (n - k) * Math.log((1 - rate) / (1 - lost));
-  const bound = Math.log((1 - ERROR) / ERROR);
-  return evidence >= bound ? 'kept' : evidence <= -bound ? 'lost' : 'open';
+  const told = sequentialTest({ low: rate * LOST, high: rate, error: ERROR }, k, n);
+  return told === 'high' ? 'kept' : told === 'low' ? 'lost' : 'open';
 }

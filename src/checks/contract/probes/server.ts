@@ -84,6 +84,12 @@ export const SERVER_PROBES: readonly Probe[] = [
     post('/v2/cudasharedmemory/region/nope/register', { raw_handle: { b64: 'x' }, device_id: 0, byte_size: 8 }),
     { changes: true },
   ),
+  row(
+    'http',
+    'http/cuda-memory/no-handle',
+    post('/v2/cudasharedmemory/region/nope/register', { raw_handle: { b64: 'A'.repeat(88) }, device_id: 0, byte_size: 8 }),
+    { changes: true },
+  ),
   row('grpc', 'grpc/shared-memory/unknown-region', grpc('SystemSharedMemoryStatus', { name: 'nope' })),
   row('statistics', 'http/all-statistics', get('/v2/models/stats'), { read: 'fields' }),
   row('metrics', 'metrics/page', { via: 'metrics', method: 'GET', path: '/metrics' }, { read: 'metrics' }),

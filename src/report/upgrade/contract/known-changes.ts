@@ -69,6 +69,11 @@ export const KNOWN_CHANGES: readonly KnownChange[] = [
     shows: [{ probe: /edge_echo\/stream\/reserved|grpc\/reserved/, before: / $/, after: /\S$/ }],
   },
   {
+    since: '2.41',
+    what: 'ensembles run steps whose optional inputs were not sent',
+    shows: [{ probe: /^ensemble\/stream/, fact: /messages/, before: /^[01]$/ }],
+  },
+  {
     since: '2.42',
     what: 'HTTP 404 for unknown models, versions and regions',
     shows: [{ probe: /unknown/, fact: /status/, before: /400/, after: /404/ }],
@@ -96,7 +101,12 @@ export const KNOWN_CHANGES: readonly KnownChange[] = [
     shows: [{ probe: /metrics\/unknown-path/, fact: /status/, before: /400/, after: /200/ }],
   },
   { since: '2.42', what: 'metrics of pinned memory', shows: [{ probe: /metrics/, fact: /nv_pinned_memory_pool/, before: ABSENT }] },
-  { since: '2.44', what: 'the text of a missing input names it', shows: [{ probe: /missing-input|no-inputs/, after: /Got input\(s\)/ }] },
+  {
+    since: '2.42',
+    what: 'an unknown Content-Encoding: 501',
+    shows: [{ probe: /unknown-encoding/, fact: /status|body/, after: /501|Unsupported/ }],
+  },
+  { since: '2.44', what: 'the text of a missing input names it', shows: [{ probe: /./, after: /Got input\(s\)/ }] },
   { since: '2.44', what: 'statistics have response_stats', shows: [{ probe: /statistics/, fact: /response_stats/, before: ABSENT }] },
   { since: '2.45', what: 'trace settings have trace_mode', shows: [{ probe: /trace/, fact: /trace_mode|body/, after: /triton/ }] },
   { since: '2.45', what: 'log_file cannot be set', shows: [{ probe: /log-file/, fact: /status/, after: /501|UNIMPLEMENTED/ }] },
@@ -109,6 +119,11 @@ export const KNOWN_CHANGES: readonly KnownChange[] = [
     since: '2.45',
     what: 'ids of sequences may be text for any model',
     shows: [{ probe: /text-(sequence-)?id/, fact: /status/, before: /INVALID_ARGUMENT/, after: /OK/ }],
+  },
+  {
+    since: '2.46',
+    what: 'the text about a CUDA region whose handle is none',
+    shows: [{ probe: /cuda-memory\/no-handle/, before: /failed to open CUDA IPC handle/, after: /invalid args/ }],
   },
   {
     since: '2.47',
@@ -125,6 +140,11 @@ export const KNOWN_CHANGES: readonly KnownChange[] = [
     until: '2.49',
     what: 'malformed strings hang',
     shows: [{ probe: /truncated-string$/, fact: /status/, after: /no answer/ }],
+  },
+  {
+    since: '2.47',
+    what: 'a wrong number of strings is refused before it reaches the model',
+    shows: [{ probe: /too-(few|many)-strings/, before: /INTERNAL|cannot reshape/, after: /INVALID_ARGUMENT|string elements/ }],
   },
   {
     since: '2.48',
@@ -147,6 +167,11 @@ export const KNOWN_CHANGES: readonly KnownChange[] = [
     since: '2.50',
     what: 'the text of a wrong number of strings names the model',
     shows: [{ probe: /too-(few|many)-strings/, after: /INVALID_ARGUMENT|for model/ }],
+  },
+  {
+    since: '2.50',
+    what: 'the text about an unknown CUDA region says cuda',
+    shows: [{ probe: /cuda-memory\/unknown-region/, before: /system shared/, after: /cuda shared/ }],
   },
   {
     since: '2.51',

@@ -26,7 +26,9 @@ export function naturesOf(before: Observation, after: Observation): readonly Nat
   const status = changes.find(({ fact }) => fact === 'status');
   const through = status === undefined ? undefined : throughStatus(before, status, after);
   if (status !== undefined && through?.whole === true) return [{ change: status, nature: through.nature }];
-  // The same word on several facts is one change of one exchange.
+  const messages = changes.find(({ fact }) => fact === 'messages');
+  const silence = messages === undefined ? undefined : throughSilence(before, messages);
+  if (messages !== undefined && silence !== undefined) return [{ change: messages, nature: silence }];
   return changes
     .filter(({ fact }) => fact !== 'messages' && fact !== 'server')
     .map((change) => ({ change, nature: change === status && through !== undefined ? through.nature : natureOf(before, change) }));
@@ -112,6 +114,26 @@ function throughStatus(
       title: `${protocol} status ${was} → ${is} of requests that are refused`,
       who: `clients and proxies that branch on the status: retries, alerts, error classes`,
     },
+  };
+}
+
+/** A stream on which nothing but a flag, or nothing at all, came before or comes now. */
+function throughSilence(before: Observation, { before: was, after: is }: Change): Nature | undefined {
+  if (is === '0') {
+    return {
+      key: 'stream silent',
+      kind: 'breaking',
+      title: 'streams that were answered end without a message',
+      who: 'every client of such a stream: it gets no answer and no error',
+    };
+  }
+  const flagAlone = was === '1' && /outputs none$/.test(before.facts['message 1'] ?? '');
+  if (was !== '0' && !flagAlone) return undefined;
+  return {
+    key: 'stream answers',
+    kind: 'behaviour',
+    title: 'streams that ended without an answer are answered',
+    who: 'nobody; it is a repair',
   };
 }
 
