@@ -55,11 +55,17 @@ function ofContract({ contract }: Compared): readonly Found[] {
         ];
   const of = (kind: string) => contract.differences.filter((one) => one.kind === kind && !one.fatal);
   return [
-    ...contract.differences.filter(({ fatal }) => fatal).map(({ title }): Found => ['contract-fatal', title]),
-    ...of('breaking').map(({ title, who }): Found => ['contract-breaking', `breaking: ${title} (hits ${who})`]),
+    ...contract.differences.filter(({ fatal }) => fatal).map((one): Found => ['contract-fatal', hits(one)]),
+    ...of('breaking').map((one): Found => ['contract-breaking', hits(one)]),
     ...counted('contract-behaviour', of('behaviour'), 'change of behaviour'),
     ...counted('contract-addition', of('addition'), 'addition'),
   ];
+}
+
+/** A difference with whom it hits, and since when it is known where it is. */
+function hits({ title, who, known }: ContractDiff['differences'][number]): string {
+  const since = [...new Set(known.map((row) => row.slice(0, row.indexOf(':'))))].join(', ');
+  return `${title}. Hits ${who}${since === '' ? '' : ` (known, since ${since})`}`;
 }
 
 function ofAnswers({ answers }: Compared, { limits }: UpgradePolicy): readonly Found[] {

@@ -182,9 +182,9 @@ function lawsPart(runs: RunsComparison | undefined): string[] {
   if (runs === undefined) return [];
   const { gaps } = runs;
   const rows = [
-    ...gaps.new.map((gap) => ['new', gap] as const),
-    ...gaps.fixed.map((gap) => ['fixed', gap] as const),
-    ...gaps.still.map((gap) => ['still there', gap] as const),
+    ...gaps.new.map((gap) => ['new side alone', gap] as const),
+    ...gaps.fixed.map((gap) => ['old side alone: fixed, or not met this time', gap] as const),
+    ...gaps.still.map((gap) => ['both sides', gap] as const),
   ];
   if (rows.length === 0) return [];
   return [
@@ -220,7 +220,12 @@ function footnotes({ at, tests, contract, from, to }: Upgrade): string[] {
 }
 
 const sayP = (p: number): string => (p < 0.001 ? '< 0.001' : p.toPrecision(2));
-const line = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').replaceAll('<', '&lt;');
+/** One line; what a code span holds stays as it is. */
+function line(text: string): string {
+  const parts = text.replaceAll(/\s*\n\s*/g, ' ').split(/(`[^`]*`)/);
+  return parts.map((part, i) => (i % 2 === 1 ? part : part.replaceAll('<', '&lt;'))).join('');
+}
+
 const cell = (text: string): string => line(text).replaceAll('|', String.raw`\|`);
 const html = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 const code = (text: string): string => `\`${text.replaceAll('`', "'").replaceAll('|', String.raw`\|`)}\``;

@@ -9,6 +9,7 @@ export function modelProbes(model: string): readonly Probe[] {
     { id: `model/${model}/metadata`, area: 'metadata', ask: get(path), read: 'values', needs },
     { id: `model/${model}/metadata-grpc`, area: 'metadata', ask: grpc('ModelMetadata', { name: model }), read: 'values', needs },
     { id: `model/${model}/config`, area: 'config', ask: get(`${path}/config`), read: 'values', needs },
+    { id: `model/${model}/config-grpc`, area: 'config', ask: grpc('ModelConfig', { name: model }), read: 'values', needs },
     { id: `model/${model}/statistics`, area: 'statistics', ask: get(`${path}/stats`), read: 'fields', needs },
     { id: `model/${model}/statistics-grpc`, area: 'statistics', ask: grpc('ModelStatistics', { name: model }), read: 'fields', needs },
     { id: `model/${model}/ready`, area: 'http', ask: get(`${path}/ready`), read: 'text', needs },

@@ -181,6 +181,11 @@ export const KNOWN_CHANGES: readonly KnownChange[] = [
   },
   {
     since: '2.65',
+    what: 'configurations of ensembles have max_inflight_requests; the gRPC front end of 2.51 gives them empty',
+    shows: [{ probe: /^model\/ensemble\/config/, fact: /max_inflight_requests|config/ }],
+  },
+  {
+    since: '2.65',
     what: 'metric nv_model_load_duration_secs',
     shows: [{ probe: /metrics/, fact: /nv_model_load_duration_secs/, before: ABSENT }],
   },

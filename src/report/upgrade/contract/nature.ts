@@ -225,7 +225,7 @@ function ofText({ before = '', after = '' }: Change): Nature {
   return {
     key: `text ${wordChange(a, b)}`,
     kind: 'behaviour',
-    title: `error text: ${short(inContext(errorText(before), errorText(after)))}`,
+    title: `error text: ${short(inContext(withoutId(errorText(before)), withoutId(errorText(after))))}`,
     who: 'whoever matches error texts: log filters, alerts, retries',
   };
 }
@@ -299,12 +299,13 @@ function inContext(a: string, b: string): string {
 const CHANGES_IN_CONTEXT = 4;
 const WORDS_AROUND = 3;
 const CUT = 110;
+const withoutId = (text: string): string => text.replace(/^\[request id: [^\]]*\] /, '');
 const firstLine = (text: string): string => text.split('\n')[0]!;
 const cut = (text: string): string => (text.length <= CUT ? text : `${text.slice(0, CUT - 1)}…`);
 
 /** What a refusal says, as one of them says it. */
 function said(body: string): string {
-  return short(firstLine(errorText(body)).replace(/^\[request id: [^\]]*\] /, ''));
+  return short(withoutId(firstLine(errorText(body))));
 }
 
 /** A text without what names one model, tensor or number of it. */
