@@ -135,12 +135,13 @@ export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
     load: async () => (await import('./bisect/bisect.ts')).bisect,
   },
   replay: {
-    usage: 'lockstep replay serve|laws|send FILE… [flags]',
-    summary: 'play recorded exchanges again: to their client, to the laws, or to a live server',
+    usage: 'lockstep replay serve|laws|send|import FILE… [flags]',
+    summary: 'play recorded exchanges again: to their client, to the laws, or to a live server; or make one of a request',
     examples: [
       'lockstep replay serve recorded --speed 10',
       'lockstep replay laws recorded/0007-grpc-ModelStreamInfer.fixture',
       'lockstep replay send goldens/fixtures --target external --grpc gpu1:8001 --http gpu1:8000 --tokenizer ./llama',
+      'lockstep replay import request.curl inputs.json --output requests',
     ],
     load: async () => (await import('./replay/replay.ts')).replay,
   },

@@ -6,6 +6,7 @@ import type { Command, CommandContext } from '../command.ts';
 const ACTIONS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.ts')).serve,
   send: async () => (await import('./send.ts')).send,
+  import: async () => (await import('./import.ts')).importFiles,
   laws: async () => (await import('./laws.ts')).laws,
 };
 
