@@ -1,6 +1,7 @@
 /** Failing cases as the ordinary suite finds them, on embedded servers with a fault. */
 import { readFixture } from '#checks/recording/index.ts';
-import { withFixtures } from '#checks/lab/fixtures.ts';
+import type { Outcome } from '#checks/lab/claim.ts';
+import { ofError, withFixtures } from '#checks/lab/fixtures.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { makeLab } from '#checks/lab/make-lab.ts';
 import type { Failure } from '#checks/lab/result.ts';
@@ -72,6 +73,12 @@ export async function benchFor(config: RunConfig): Promise<Bench & AsyncDisposab
   };
 }
 
+/** What a claim throws is a failure of that claim, as in the ordinary run. */
+function died(thrown: unknown): Pick<Outcome, 'failures'> {
+  const { code, message } = LockstepError.from(thrown);
+  return { failures: code === 'server-died' ? [ofError({ law: 'server-survives', code, text: message }, thrown)] : [] };
+}
+
 /** The first failure that names the fault's law and has a fixture; claims that speak of that law come first. */
 export async function findFailing(fault: Fault, folder: string, signal: AbortSignal): Promise<Found> {
   const [law] = fault.caughtBy;
@@ -79,9 +86,8 @@ export async function findFailing(fault: Fault, folder: string, signal: AbortSig
   await using server = await serverFor(configOf(fault, [fault.id]), folder);
   server.lab.signal = signal;
   for (const claim of claims) {
-    const outcome = await claim.run(server.lab).catch(() => undefined);
+    const outcome = await claim.run(server.lab).catch(died);
     signal.throwIfAborted();
-    if (outcome === undefined) continue;
     const named = withFixtures(server.lab, claim, outcome.failures).filter((f) => f.law === law && f.fixture !== undefined);
     const [failure] = named;
     if (failure?.fixture === undefined) continue;

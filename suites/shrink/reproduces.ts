@@ -13,10 +13,9 @@ import { surroundingsOf, writeBundle } from '#report/bundle/index.ts';
 import { clientEnvironment } from '#targets/clients/index.ts';
 import type { Endpoints } from '#targets/types.ts';
 import { benchFor, configOf, findFailing, serverFor } from './failing-cases.ts';
+import { BUDGET, LARGER_BUDGETS } from './faults.ts';
 import { type Said, runScript } from './run-script.ts';
 
-/** What one case may cost here. */
-const BUDGET = 150;
 /** README and scripts are read by people who do not know this machine. */
 const NOWHERE = /\/(root|home|tmp|work)\//;
 
@@ -63,7 +62,7 @@ export async function reproduces(fault: Fault, folder: string, signal: AbortSign
 async function made(fault: Fault, folder: string, signal: AbortSignal): Promise<Made> {
   const { failing } = await findFailing(fault, folder, signal);
   await using bench = await benchFor(configOf(fault, [fault.id]));
-  const stage = new Stage(bench, { budget: BUDGET, signal, keep: folder });
+  const stage = new Stage(bench, { budget: LARGER_BUDGETS[fault.id] ?? BUDGET, signal, keep: folder });
   const before = await surroundingsOf(stage.lab);
   const shrunk = await shrink(failing, stage);
   const after = await surroundingsOf(stage.lab);

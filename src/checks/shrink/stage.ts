@@ -101,7 +101,11 @@ export class Stage implements Ground {
   /** Counted before it is sent, so that what is spent is never more than the budget. */
   spend(): void {
     if (this.interrupted) throw new LockstepError('interrupted', 'stopped by the user');
-    if (this.#spent >= this.limit) throw new LockstepError('budget-spent', `all ${this.budget} requests are spent`);
+    if (this.#spent >= this.limit) {
+      throw new LockstepError('budget-spent', `all ${this.limit} requests that were for this are spent`, {
+        hint: 'Allow more with --budget: each try of a case costs as many requests as it has company.',
+      });
+    }
     this.#spent++;
     this.#used = true;
   }

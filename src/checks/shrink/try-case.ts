@@ -84,20 +84,17 @@ async function judged(ground: Ground, failing: FailingCase): Promise<Sighting | 
   return found && { text: found.violation.text, transcript, companions, truth, reference };
 }
 
+/** Characters of an answer: a shorter one is right for many prompts, and proves no mix-up. */
+const DISTINCTIVE = 16;
+
 async function compared(ground: Ground, failing: FailingCase, verdict: string | undefined): Promise<Sighting | undefined> {
   const { lab } = ground;
   const truth = await truthOf(ground, failing);
-  const foreign =
-    verdict === 'contaminated'
-      ? await Promise.all(
-          [...failing.company.before, ...failing.company.beside].map(async ({ case: c }) => ({
-            request: c.request.id,
-            text: (await ground.truth(c.request, c.route)).text,
-          })),
-        )
-      : undefined;
   const { transcript, companions } = await amid(ground, failing);
-  const comparison = await lab.judge(transcript, truth, foreign === undefined ? {} : { foreign });
+  const foreign = companions
+    .map((t) => ({ request: t.case.request.id, text: answerOf(t, lab.tokenizer)?.text ?? t.text }))
+    .filter(({ text }) => verdict === 'contaminated' && text.length >= DISTINCTIVE);
+  const comparison = await lab.judge(transcript, truth, foreign.length === 0 ? {} : { foreign });
   const same = verdict === undefined ? failsUnder(lab.policy, comparison.verdict) : comparison.verdict === verdict;
   return same ? { text: comparison.text, transcript, companions, truth } : undefined;
 }
@@ -143,12 +140,12 @@ async function holds(ground: Ground, failing: FailingCase): Promise<Sighting | u
 
 async function dies(ground: Ground, failing: FailingCase): Promise<Sighting | undefined> {
   try {
-    await amid(ground, failing);
+    const { transcript, companions } = await amid(ground, failing);
+    const { alive, detail } = await ground.lab.healthSoon(true);
+    return alive ? undefined : { text: detail, transcript, companions, truth: undefined };
   } catch (thrown) {
     const error = LockstepError.from(thrown);
     if (error.code !== 'server-died') throw thrown;
     return { text: error.message.replace(/^\[.*?\] /, ''), transcript: exchangeOf(error), truth: undefined };
   }
-  const { alive, detail } = await ground.lab.healthSoon(true);
-  return alive ? undefined : { text: detail, transcript: undefined, truth: undefined };
 }

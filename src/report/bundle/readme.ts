@@ -1,7 +1,7 @@
 /** README.md of a bundle, as the text of an upstream issue. */
 import type { AnswerView, ExchangeView } from '#checks/lab/result.ts';
 import type { FailingCase, Sighting, Tries } from '#checks/shrink/index.ts';
-import { describeCase } from '#core/request/index.ts';
+import { type RouteId, describeCase } from '#core/request/index.ts';
 import { UNKNOWN } from '#core/identity/index.ts';
 
 export interface ReadmeParts {
@@ -17,6 +17,18 @@ export interface ReadmeParts {
   readonly commands: readonly string[];
   readonly files: readonly (readonly [name: string, what: string])[];
 }
+
+/** Routes in the words of those who do not know Lockstep. */
+const ROUTE: Readonly<Record<RouteId, string>> = {
+  raw: '`tensorrt_llm` over gRPC, ids in and out',
+  ensemble: '`ensemble` over gRPC',
+  bls: '`tensorrt_llm_bls` over gRPC',
+  'bls-accumulate': '`tensorrt_llm_bls` with accumulate_tokens over gRPC',
+  llmapi: "the LLM API's model over gRPC",
+  generate: '`ensemble` over the generate endpoints of HTTP',
+  'openai-completions': '`/v1/completions` of the OpenAI front end',
+  'openai-chat': '`/v1/chat/completions` of the OpenAI front end',
+};
 
 /** Rows of a time line; a longer one shows its ends. */
 const ROWS = 24;
@@ -47,7 +59,7 @@ export function readmeOf(parts: ReadmeParts): string {
     ...(statement === undefined ? [] : [`**Expected.** ${statement}`, '']),
     `**Seen.** ${escaped(sighting.text)} (${law}, ${code}). ${often}`,
     '',
-    `**Where.** ${failing.case.route}, ${failing.case.mode === 'stream' ? 'streamed' : 'whole'}${failing.asked.cancel === undefined ? '' : `, the client leaves (${JSON.stringify(failing.asked.cancel)})`}.`,
+    `**Where.** ${ROUTE[failing.case.route]}, ${failing.case.mode === 'stream' ? 'streamed' : 'not streamed'}${failing.asked.cancel === undefined ? '' : `, the client leaves (${JSON.stringify(failing.asked.cancel)})`}.`,
     '',
     '## To reproduce',
     '',

@@ -55,7 +55,13 @@ export function reproduceScript({ failing, symptom, request, before, beside, tri
   const title = `${failing.violation.law} (${failing.violation.code}) on ${failing.case.route}, ${failing.case.mode}`;
   return readFileSync(join(import.meta.dirname, 'reproduce.py'), 'utf8')
     .replace('TITLE', () => title)
-    .replace('CASE_JSON', () => JSON.stringify(value, null, 1));
+    .replace('CASE_JSON', () => lines(value));
+}
+
+/** A line per member: long lists of ids stay one line each. */
+function lines(value: Readonly<Record<string, unknown>>): string {
+  const members = Object.entries(value).map(([name, one]) => `  ${JSON.stringify(name)}: ${JSON.stringify(one)}`);
+  return `{\n${members.join(',\n')}\n}`;
 }
 
 /** So many that a case which fails at this rate is seen to fail with 95 %. */

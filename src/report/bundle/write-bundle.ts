@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { fixtureOf } from '#checks/lab/fixtures.ts';
 import type { Lab } from '#checks/lab/lab.ts';
 import { viewsOf } from '#checks/lab/views.ts';
-import { LAWS } from '#checks/laws/index.ts';
 import { type Fixture, fixtureText } from '#checks/recording/index.ts';
 import { curlOf } from '#checks/routes/index.ts';
 import type { FailingCase, Sighting, Tries } from '#checks/shrink/index.ts';
@@ -14,6 +13,7 @@ import { readmeOf } from './readme.ts';
 import { curlLine, curlScript, reproduceScript } from './scripts.ts';
 import { type Sent, sentOf } from './sent.ts';
 import type { Surroundings } from './surroundings.ts';
+import { statementOf } from './statement.ts';
 import { symptomOf } from './symptom.ts';
 
 export interface BundleParts {
@@ -66,7 +66,7 @@ export function writeBundle(folder: string, parts: BundleParts): readonly string
     failing,
     sighting,
     tries,
-    statement: LAWS.find(({ id }) => id === failing.violation.law)?.statement,
+    statement: statementOf(failing.violation.law),
     answers: views.answers ?? [],
     exchanges: views.exchanges ?? [],
     identity: lab.parts.identity,
