@@ -18,7 +18,7 @@ const answer = z.object({
   name: z.string(),
   of: z.enum(['tokens', 'events']).describe('What a piece is: a token, or what one event brought where ids cannot be observed.'),
   first: z.number().int().describe('Index of the first piece shown, in the whole answer.'),
-  total: z.number().int().describe('Pieces of the whole answer.'),
+  total: z.number().int().describe('Tokens or events of the whole answer; one event may stand as two pieces where the answers part.'),
   at: z.number().int().describe('Index into `pieces` where the answers part.'),
   pieces: z.array(
     z.object({

@@ -28,10 +28,22 @@ export function answerViews(t: Transcript, truth: Answer, tokenizer: Tokenizer):
   }
   const char = firstTextDivergence(truth.text, t.text);
   if (char < 0 || (cut && char === t.text.length)) return [];
-  return [
-    view('accepted', 'tokens', accepted, characterStart(accepted, pieceAt(textEnds(truth.ids, tokenizer), char))),
-    view('observed', 'events', observed, pieceAt(ends(observed), char)),
-  ];
+  const endsOf = textEnds(truth.ids, tokenizer);
+  const token = characterStart(accepted, pieceAt(endsOf, char));
+  const event = pieceAt(ends(observed), char);
+  const cutAt = Math.min(char, endsOf[token - 1] ?? 0);
+  const parts = cutInTwo(observed, event, cutAt);
+  const split = parts.length - observed.length;
+  return [view('accepted', 'tokens', accepted, token), { ...view('observed', 'events', parts, event + split), total: observed.length }];
+}
+
+/** An event that brought the end of what is equal and what is not stands as two pieces, the second below the token that it differs from. */
+function cutInTwo(pieces: readonly PieceView[], event: number, char: number): readonly PieceView[] {
+  const piece = pieces[event];
+  const start = event === 0 ? 0 : (ends(pieces)[event - 1] as number);
+  if (piece === undefined || char <= start) return pieces;
+  const [equal, rest] = [piece.text.slice(0, char - start), piece.text.slice(char - start)];
+  return [...pieces.slice(0, event), { text: equal }, { text: rest }, ...pieces.slice(event + 1)];
 }
 
 function view(name: string, of: AnswerView['of'], pieces: readonly PieceView[], at: number): AnswerView {

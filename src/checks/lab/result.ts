@@ -40,7 +40,7 @@ export interface AnswerView {
   readonly of: 'tokens' | 'events';
   /** Index of the first piece shown, in the whole answer. */
   readonly first: number;
-  /** Pieces of the whole answer. */
+  /** Tokens or events of the whole answer; one event may stand as two pieces where the answers part. */
   readonly total: number;
   /** Index into `pieces` where the answers part; at their end where this one ends there. */
   readonly at: number;

@@ -78,6 +78,12 @@ test('an answer that ends early parts behind its last token', () => {
   expect(answerViews(builder.seal('complete'), TRUTH, tokenizer).map(({ at }) => at)).toEqual([3, 3]);
 });
 
+test('an answer that came whole is cut where the token begins that it differs from', () => {
+  const [accepted, observed] = answerViews(texts(['Island is « Ile » in French.']).seal('complete'), TRUTH, tokenizer);
+  expect(accepted?.pieces[accepted.at]).toMatchObject({ bytes: '20c3' });
+  expect(observed).toMatchObject({ total: 1, at: 1, pieces: [{ text: 'Island is «' }, { text: ' Ile » in French.' }] });
+});
+
 test('nothing parts where answers are equal, or where this client cut one off', () => {
   const cut = () => texts(['Island is « ']);
   expect(answerViews(cut().seal('cancelled'), TRUTH, tokenizer)).toEqual([]);
