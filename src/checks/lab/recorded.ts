@@ -6,9 +6,10 @@ import { type Answer, LAWS, firstDifference, rightPromptIds, servedAnswer, serve
 import type { Fixture } from '#checks/recording/index.ts';
 import { type JudgedFixture, judgeFixture } from '#checks/recording/replay/index.ts';
 import { PACKAGE_ROOT, TINY_CHECKPOINT } from '#core/config/index.ts';
-import { LockstepError } from '#core/errors/index.ts';
+import { LockstepError, printable } from '#core/errors/index.ts';
 import { type ReleaseProfile, profileOf } from '#core/profile/index.ts';
 import type { Request, RouteId } from '#core/request/index.ts';
+import type { Transcript } from '#core/transcript/index.ts';
 import { type Tokenizer, loadTokenizer } from '#wire/tokenizer/index.ts';
 import { type Accepted, acceptedAnswers } from './accepted-answer.ts';
 import { answerViews } from './answer-views.ts';
@@ -17,7 +18,7 @@ import { exchangeView } from './exchange-view.ts';
 import { GREEDY, goldenStore } from './goldens.ts';
 import { promptViews } from './prompt-views.ts';
 import { viewOf } from './replay.ts';
-import type { Failure } from './result.ts';
+import type { CaseView, Failure } from './result.ts';
 import { sidesOf } from './sides.ts';
 
 export interface RecordedOptions {
@@ -62,13 +63,13 @@ export async function judgeRecording(fixture: Fixture, name: string, options: Re
       (status === 'violated' ? violations : []).map(({ law, code, text }): Failure => ({
         law,
         code,
-        text,
-        case: viewOf(transcript.case),
+        text: printable(text),
+        case: shownCase(transcript),
         ...(sides === undefined ? {} : { sides }),
         ...(truth === undefined ? {} : { answers: answerViews(transcript, truth, tokenizer) }),
         exchanges: [exchangeView('recorded', transcript, cancelAfter)],
         prompts: promptViews(transcript, tokenizer, profile),
-        replay: options.replay,
+        replay: printable(options.replay),
       })),
     );
   });
@@ -79,6 +80,12 @@ export async function judgeRecording(fixture: Fixture, name: string, options: Re
       compareOne(t, truth, profile, { tokenizer, noise: NO_NOISE }).verdict !== 'identical',
   );
   return { answers, failures, differs };
+}
+
+/** A recording may come from anybody, and reports show these on a terminal. */
+function shownCase({ case: c }: Transcript): CaseView {
+  const view = viewOf(c);
+  return { ...view, label: printable(view.label), request: printable(view.request), prompt: printable(view.prompt) };
 }
 
 /**

@@ -1,5 +1,4 @@
 /** `lockstep replay laws`: what the laws say of recorded answers, without a server. */
-import type { Failure } from '#checks/lab/result.ts';
 import { type JudgedRecording, judgeRecording } from '#checks/lab/recorded.ts';
 import { quoted } from '#checks/lab/replay-command.ts';
 import { POLICIES } from '#checks/compare/index.ts';
@@ -84,14 +83,9 @@ function asClaim({ name, fixture }: NamedFixture, { answers, failures }: JudgedR
       unit: 'recorded answers',
       notes: [],
     },
-    failures: failures.map(shown),
+    failures,
     gaps: [],
     gapsGone: [],
     durationMs: 0,
   };
-}
-
-/** The screen escapes texts of answers by itself, and not those of servers' errors. */
-function shown(failure: Failure): Failure {
-  return { ...failure, text: printable(failure.text) };
 }

@@ -48,7 +48,7 @@ export function formatError(error: LockstepError): string {
 }
 
 /** What came from outside must not move the cursor, change colours or turn text around; line breaks and tabs may stay. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (c) =>
     c === '\n' || c === '\t' ? c : `\\u{${c.codePointAt(0)?.toString(16)}}`,
   );

@@ -1,12 +1,16 @@
 /** What is replayed and recorded again is what was recorded; plain node:http2, grpc-js and node:net are the clients. */
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { POLICIES } from '#checks/compare/index.ts';
+import { judgeRecording } from '#checks/lab/recorded.ts';
+import { PACKAGE_ROOT } from '#core/config/index.ts';
 import { pollUntil } from '#core/deadline/index.ts';
 import { nowNs } from '#core/clock/index.ts';
 import { startRelay } from '#wire/relay/index.ts';
 import { type Seen, told, watched } from '../decode/testing.ts';
-import { parseFixture } from '../read.ts';
+import { parseFixture, readFixture } from '../read.ts';
 import type { Fixture } from '../types.ts';
 import { grpcFrame } from './grpc-frames.ts';
 import type { Played } from './played.ts';
@@ -322,4 +326,19 @@ test('what cannot be replayed says so', async () => {
   const opaque = await parseFixture(`${HEAD('unknown')}0 > bytes {"why":"TLS","text":"x"}\nend 1\n`, 'a');
   await expect(startReplayServer({ fixtures: [{ name: 'a', fixture: opaque }], speed: 1 })).rejects.toThrow('[fixture-not-replayable]');
   await expect(startReplayServer({ fixtures: [], speed: 1 })).rejects.toThrow('[fixture-not-replayable]');
+});
+
+test('nothing of a hostile recording reaches a terminal as it is', async () => {
+  const folder = join(PACKAGE_ROOT, 'goldens');
+  const fixture = await readFixture(join(folder, 'fixtures', 'generate-spaces-lost.fixture'));
+  const c = fixture.header.case!;
+  const hostile: Fixture = {
+    ...fixture,
+    header: { ...fixture.header, case: { ...c, request: { ...c.request, id: '../\u001b[2J<b>\u202e' } } },
+  };
+  const { failures } = await judgeRecording(hostile, 'a', { goldensDir: folder, policy: POLICIES.exact, replay: 'x\u001b[2J' });
+  expect(failures.length).toBeGreaterThan(0);
+  const { case: view, text, replay } = failures[0]!;
+  expect(JSON.stringify([view, text, replay])).not.toMatch(/\\u001b|\u202e/);
+  expect(view?.label).toContain('../\\u{1b}[2J<b>');
 });
