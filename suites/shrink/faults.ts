@@ -1,6 +1,6 @@
-/** Faults that are taken from failing case to script: other laws, routes and transports each. */
-export const REPRODUCED: readonly string[] = [
-  // gRPC, alone.
+/** Faults that one request shows, over each transport: taken from failing case to script. */
+export const ALONE: readonly string[] = [
+  // gRPC.
   'stop-words-ignored',
   'first-event-empty-text',
   'sequence-length-ignores-end-id',
@@ -14,7 +14,10 @@ export const REPRODUCED: readonly string[] = [
   'finish-reason-always-eos',
   'usage-null-trtllm',
   'chat-stream-without-role',
-  // What others ask, asked, or left.
+];
+
+/** Those that depend on what others ask, asked or left, on how a client leaves, or on chance. */
+export const IN_COMPANY: readonly string[] = [
   'batch-gt1-wrong-concurrent-equal',
   'kv-reuse-first-call-differs',
   'cancel-leaks-kv-blocks-disagg',

@@ -380,6 +380,15 @@ def look(where):
         first, second = ([p for e in a.events for p in e.get("logProbs", [])] for a in (cold, warm))
         gap = max((abs(a - b) for a, b in zip(first, second)), default=0)
         return f"log-probabilities of the first call and the second differ by {gap:.2g}" if gap > 2e-5 else None
+    if kind == "same":
+        what, times = CASE["right"]
+        seen = []
+        for _ in range(times):
+            answer = ask(where, CASE["request"], CASE["cancel"])
+            value = answer.ids() if what == "ids" else answer.text()
+            if value not in seen:
+                seen.append(value)
+        return f"{times} equal requests got {len(seen)} different answers: {seen}" if len(seen) > 1 else None
     if kind == "dead":
         try:
             amid(where)

@@ -86,7 +86,7 @@ function scriptsOf({ lab, failing, sighting, tries, fixture }: BundleParts): {
   readonly curl?: string | undefined;
   readonly commands: readonly string[];
 } {
-  const symptom = symptomOf(failing, sighting, lab.tokenizer);
+  const symptom = symptomOf(failing, sighting, { tokenizer: lab.tokenizer, tries });
   const request = sentOf(fixture);
   const companions = (sighting.companions ?? []).map((t) => {
     const own = fixtureOf(lab, t, { violation: failing.violation });

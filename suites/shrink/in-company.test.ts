@@ -1,0 +1,4 @@
+import { IN_COMPANY } from './faults.ts';
+import { reproduceAll } from './reproduce-all.ts';
+
+reproduceAll(IN_COMPANY);
