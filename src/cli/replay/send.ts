@@ -31,6 +31,10 @@ export async function send({ flags, env, cwd, signal, terminal }: CommandContext
   const identity = await identityAsLoaded(target, signal);
   let failed = 0;
   for (const { name, shown, fixture } of fixtures) {
+    if (fixture.header.protocol === 'openai' && target.endpoints.openai === undefined && fixtures.length > 1) {
+      terminal.error(printable(`passed over: ${shown} is for an OpenAI front end, and the target has none`));
+      continue;
+    }
     const now = await sendFixture(fixture, name, {
       endpoints: target.endpoints,
       speed: speedOf(settings.speed),
