@@ -82,6 +82,17 @@ describe('a difference of contracts', () => {
     expect(diffContracts(a, a).differences).toEqual([]);
   });
 
+  test('a configuration that comes empty is one difference, not one for each field', () => {
+    const before = one('model/m/config-grpc', {
+      status: 'OK',
+      'config.name': '"m"',
+      'config.platform': '"ensemble"',
+      'config.input.A.dims.0': '1',
+    });
+    const after = one('model/m/config-grpc', { status: 'OK', 'config.name': '""', 'config.platform': '""', 'config.input': '[]' });
+    expect(kinds(before, after)).toEqual(['breaking: gRPC answers OK with an empty configuration']);
+  });
+
   test('what one side alone was asked is told', () => {
     const a = record(one('p', { status: '200' }));
     const b: ContractRecord = { observations: [], skipped: [{ id: 'p', why: 'the target has no model m' }] };

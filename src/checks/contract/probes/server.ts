@@ -85,9 +85,9 @@ export const SERVER_PROBES: readonly Probe[] = [
     { changes: true },
   ),
   row(
-    'http',
-    'http/cuda-memory/no-handle',
-    post('/v2/cudasharedmemory/region/nope/register', { raw_handle: { b64: 'A'.repeat(88) }, device_id: 0, byte_size: 8 }),
+    'grpc',
+    'grpc/cuda-memory/no-handle',
+    grpc('CudaSharedMemoryRegister', { name: 'nope', raw_handle: Uint8Array.of(1), device_id: '0', byte_size: '4' }),
     { changes: true },
   ),
   row('grpc', 'grpc/shared-memory/unknown-region', grpc('SystemSharedMemoryStatus', { name: 'nope' })),

@@ -26,6 +26,9 @@ export function naturesOf(before: Observation, after: Observation): readonly Nat
   const status = changes.find(({ fact }) => fact === 'status');
   const through = status === undefined ? undefined : throughStatus(before, status, after);
   if (status !== undefined && through?.whole === true) return [{ change: status, nature: through.nature }];
+  // Every field of it would be a difference of its own.
+  const name = changes.find(({ fact, after: is }) => fact === 'config.name' && is === '""');
+  if (name !== undefined) return [{ change: name, nature: EMPTY_CONFIG }];
   const messages = changes.find(({ fact }) => fact === 'messages');
   const silence = messages === undefined ? undefined : throughSilence(before, messages);
   if (messages !== undefined && silence !== undefined) return [{ change: messages, nature: silence }];
@@ -116,6 +119,13 @@ function throughStatus(
     },
   };
 }
+
+const EMPTY_CONFIG: Nature = {
+  key: 'config empty',
+  kind: 'breaking',
+  title: 'gRPC answers OK with an empty configuration',
+  who: 'clients that read configurations over gRPC: they see a model without inputs and outputs',
+};
 
 /** A stream on which nothing but a flag, or nothing at all, came before or comes now. */
 function throughSilence(before: Observation, { before: was, after: is }: Change): Nature | undefined {
