@@ -63,7 +63,7 @@ describe('precedence', () => {
 describe('errors say what was expected and what to do', () => {
   test.each([
     [['--tokeniser', 'x'], 'flag-unknown', 'Did you mean --tokenizer?'],
-    [['--grpc-port', '1'], 'flag-unknown', 'It belongs to: serve, start.'],
+    [['--grpc-port', '1'], 'flag-unknown', 'It belongs to: serve, start, replay.'],
     [['--seed'], 'flag-value-missing', 'Write --seed N.'],
     [['--seed', '--json', 'x'], 'flag-value-missing', 'Write --seed N.'],
     [['--strict-identity=1'], 'flag-value-unexpected', 'Write --strict-identity alone'],
