@@ -1,13 +1,12 @@
 import { structural } from '#checks/lab/outcome.ts';
 import { claim } from '#report/claim.ts';
 import { toClaimOutcome } from '#report/define-claims.ts';
-import { THOROUGH } from './find-fault.ts';
 import { RUN_DEADLINE_MS, ORDINARY_CLAIMS, runSuite } from './run-suite.ts';
 
 /** Claims about OpenAI routes that need neither the engine's gauges nor another server. */
 const CLAIMS = ORDINARY_CLAIMS.filter(
   ({ id, suite }) =>
-    (THOROUGH && suite === 'parameters') ||
+    suite === 'parameters' ||
     /^openai-.*-(equals-raw|streams)$/.test(id) ||
     ['openai-front-end', 'openai-stop-words', 'prompt-ids', 'usage', 'finish-reason', 'framing'].includes(id),
 );
@@ -26,7 +25,7 @@ const RELEASES: readonly Release[] = [
   { id: '1.3rc', profile: 'models=1.2,openai=trtllm-serve-1.3rc', meets: [...OF_BOTH, 'usage-counts-eos'] },
 ];
 
-for (const { id, profile, meets } of THOROUGH ? RELEASES : RELEASES.slice(0, 1)) {
+for (const { id, profile, meets } of RELEASES) {
   claim(
     {
       id: `trtllm-serve-${id}`,
