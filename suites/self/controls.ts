@@ -6,17 +6,12 @@ import { toClaimOutcome } from '#report/define-claims.ts';
 import type { Failure } from '#checks/lab/result.ts';
 import { unaryRepository } from '#targets/process/unary-repository.ts';
 import { UNARY_CLAIMS } from '../protocol/claims.ts';
-import { THOROUGH } from './find-fault.ts';
 import { RUN_DEADLINE_MS, ORDINARY_CLAIMS, type SuiteRun, runSuite } from './run-suite.ts';
-
-/** With `npm test` a repository without streams is asked what its answers are; with `test:faults` everything. */
-const OF_ANSWERS: readonly string[] = ['agreement', 'protocol'];
 
 const named = (failures: SuiteRun['failures']): Failure[] => failures.map((f) => ({ ...f, text: `${f.claim}: ${f.text}` }));
 
-/** Negative control: what must pass passes. With `npm test` the ordinary suite itself is that control. */
+/** Negative control: what must pass passes. All of this file is for `npm run test:faults`; with `npm test` the ordinary suite is the control. */
 export function nothingIsFound(): void {
-  if (!THOROUGH) return;
   claim(
     {
       id: 'no-fault-no-failure',
@@ -33,9 +28,8 @@ export function nothingIsFound(): void {
   );
 }
 
-/** Another run of the whole suite, and so for `npm run test:faults`; the ordinary one meets the gaps and nothing else. */
+/** The ordinary run meets the gaps and nothing else; this one none. */
 function idealHasNoGaps(id: string, profile: string, claims: readonly Claim[]): void {
-  if (!THOROUGH) return;
   claim(
     {
       id,
@@ -96,12 +90,9 @@ export function controls(): void {
   );
   // With the sampler that keeps the EOS id, and so counts it.
   idealHasNoGaps('ideal-trtllm-serve-has-no-gaps', 'ideal,models=1.2,openai=trtllm-serve-1.3rc', ofOpenAi);
-  if (THOROUGH) batchNoiseIsSeen();
-  unaryRepositories('unary-repository', TINY_CHECKPOINT, [
-    ...UNARY_CLAIMS,
-    ...ORDINARY_CLAIMS.filter(({ suite }) => THOROUGH || OF_ANSWERS.includes(suite)),
-  ]);
-  if (THOROUGH) unaryRepositories('unary-repository-tiny-spm', SPM_CHECKPOINT, UNARY_CLAIMS);
+  batchNoiseIsSeen();
+  unaryRepositories('unary-repository', TINY_CHECKPOINT, [...UNARY_CLAIMS, ...ORDINARY_CLAIMS]);
+  unaryRepositories('unary-repository-tiny-spm', SPM_CHECKPOINT, UNARY_CLAIMS);
 }
 
 function unaryRepositories(id: string, checkpoint: string, claims: readonly Claim[]): void {

@@ -6,7 +6,7 @@ export function faultsPage(faults: readonly Fault[]): string {
   return [
     '# Faults of the embedded server',
     '',
-    `${faults.length} deliberate defects, each named after a defect that was reported in public or that the upstream source shows, each made at the place in the code where the real one would be. \`npx lockstep serve --fault ID\` and \`npx lockstep check --fault ID\` switch one on. \`npm run test:faults\` shows for every one of them, \`npm test\` for eight of different classes, drawn by its seed, that the ordinary suite fails by the first law of its last column; the laws behind it may find it too (\`suites/self/\`). This page is made from \`src/embedded/faults/\` by \`npm run docs\`.`,
+    `${faults.length} deliberate defects, each named after a defect that was reported in public or that the upstream source shows, each made at the place in the code where the real one would be. \`npx lockstep serve --fault ID\` and \`npx lockstep check --fault ID\` switch one on. \`npm run test:faults\` shows for every one of them, \`npm test\` for six of different classes, drawn by its seed, that the ordinary suite fails by the first law of its last column; the laws behind it may find it too (\`suites/self/\`). This page is made from \`src/embedded/faults/\` by \`npm run docs\`.`,
     ...groups.flatMap(([group, members]) => [
       '',
       `## ${group}`,
