@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { Server, ServerCredentials, type MethodDefinition, type ServiceDefinition } from '@grpc/grpc-js';
 import { HEALTH_SERVICE, INFERENCE_SERVICE, UNLIMITED_MESSAGES } from '#wire/protocol/service.ts';
 import type { TritonCore } from '../core/index.ts';
-import { listenFailed } from '../listen-failed.ts';
+import { listenFailed } from '#core/errors/listen-failed.ts';
 import { modelInfer } from './infer.ts';
 import { management } from './management.ts';
 import { modelStreamInfer } from './stream.ts';

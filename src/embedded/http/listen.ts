@@ -1,7 +1,7 @@
 /** A node:http server that belongs to the embedded server: bound, and closed without cutting answers short. */
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listenFailed } from '../listen-failed.ts';
+import { listenFailed } from '#core/errors/listen-failed.ts';
 
 export interface Listening extends AsyncDisposable {
   readonly host: string;

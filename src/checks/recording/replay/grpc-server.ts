@@ -1,20 +1,17 @@
 /** Recorded gRPC exchanges, played message for message over HTTP/2. */
 import { once } from 'node:events';
 import { constants, createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
-import { LockstepError } from '#core/errors/index.ts';
+import type { Socket } from 'node:net';
 import { sleep } from '#core/deadline/index.ts';
+import { LockstepError } from '#core/errors/index.ts';
 import type { FixtureEvent, Headers } from '../types.ts';
 import { GrpcFrames, grpcFrame } from './grpc-frames.ts';
+import { type ReplayListener, listen } from './listen.ts';
 import { Pace } from './pace.ts';
 import { type PlayOptions, STAYED } from './played.ts';
 import { type Question, grpcQuestion } from './question.ts';
 import { messageWithIds } from './request-ids.ts';
 import { type Script, type Shelf, clientLeft } from './script.ts';
-
-export interface ReplayListener extends AsyncDisposable {
-  readonly port: number;
-}
 
 const STATUS = { cancelled: 1, notFound: 5, unimplemented: 12 } as const;
 
@@ -37,24 +34,7 @@ export async function startGrpcReplay(
     stream.on('error', () => undefined);
     new Call(stream, headers, shelf, options, () => sockets.get(stream.session?.socket.remotePort)).start();
   });
-  server.listen(where.port, where.host);
-  try {
-    await once(server, 'listening');
-  } catch (thrown) {
-    throw new LockstepError('listen-failed', `cannot listen on ${where.host}:${where.port}: ${(thrown as Error).message}`, {
-      hint: 'Name a free port, or 0 for any.',
-      cause: thrown,
-    });
-  }
-  return {
-    port: (server.address() as AddressInfo).port,
-    [Symbol.asyncDispose]: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets.values()) socket.destroy();
-      await closed;
-    },
-  };
+  return listen(server, where, () => sockets.values());
 }
 
 /** One call: on a stream of ModelStreamInfer several recordings can run beside each other, one for each request. */

@@ -1,6 +1,6 @@
 /** Recorded HTTP exchanges, played chunk for chunk. */
 import { once } from 'node:events';
-import { type AddressInfo, type Socket, createServer } from 'node:net';
+import { type Socket, createServer } from 'node:net';
 import { nowNs } from '#core/clock/index.ts';
 import { sleep } from '#core/deadline/index.ts';
 import { LockstepError } from '#core/errors/index.ts';
@@ -8,7 +8,7 @@ import { headerOf } from '../content.ts';
 import { Http1Decoder } from '../decode/http1.ts';
 import type { FixtureEvent, RequestEvent } from '../types.ts';
 import { framingOf, headText, writtenBytes } from './http-framing.ts';
-import type { ReplayListener } from './grpc-server.ts';
+import { type ReplayListener, listen } from './listen.ts';
 import { Pace } from './pace.ts';
 import type { PlayOptions } from './played.ts';
 import { type Question, httpQuestion } from './question.ts';
@@ -27,24 +27,7 @@ export async function startHttpReplay(
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
     serveConnection(socket, shelf, options);
   });
-  server.listen(where.port, where.host);
-  try {
-    await once(server, 'listening');
-  } catch (thrown) {
-    throw new LockstepError('listen-failed', `cannot listen on ${where.host}:${where.port}: ${(thrown as Error).message}`, {
-      hint: 'Name a free port, or 0 for any.',
-      cause: thrown,
-    });
-  }
-  return {
-    port: (server.address() as AddressInfo).port,
-    [Symbol.asyncDispose]: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
+  return listen(server, where, () => sockets);
 }
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';

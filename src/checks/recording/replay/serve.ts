@@ -1,6 +1,7 @@
 import { LockstepError } from '#core/errors/index.ts';
 import type { Fixture } from '../types.ts';
-import { type ReplayListener, startGrpcReplay } from './grpc-server.ts';
+import { startGrpcReplay } from './grpc-server.ts';
+import type { ReplayListener } from './listen.ts';
 import { startHttpReplay } from './http-server.ts';
 import type { Played } from './played.ts';
 import { type Script, Shelf, scriptOf } from './script.ts';

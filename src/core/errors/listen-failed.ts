@@ -1,6 +1,6 @@
-import { LockstepError } from '#core/errors/index.ts';
+import { LockstepError } from './index.ts';
 
-/** The error of every front end that cannot have its port. */
+/** `listen-failed`: the error of every server of this project that cannot have its port. */
 export function listenFailed(at: { readonly host: string; readonly port: number }, cause: Error): LockstepError {
   return new LockstepError('listen-failed', `cannot listen on ${at.host}:${at.port}: ${cause.message}`, {
     cause,
