@@ -26,7 +26,7 @@ const JUDGED_ALONE: readonly string[] = [
 ];
 
 /** Whether requests meet in a step of the engine is a matter of milliseconds. */
-const WITH_NEIGHBOURS = 5;
+const WITH_NEIGHBOURS = 25;
 
 export interface ScriptParts {
   readonly failing: FailingCase;
@@ -64,10 +64,10 @@ function lines(value: Readonly<Record<string, unknown>>): string {
   return `{\n${members.join(',\n')}\n}`;
 }
 
-/** So many that a case which fails at this rate is seen to fail with 95 %. */
+/** So many that a case which fails at this rate is seen to fail with 99 %. */
 function triesToSee({ n, k }: Tries): number {
   if (n === 0 || k === 0 || k === n) return 1;
-  return Math.ceil(Math.log(0.05) / Math.log(1 - k / n));
+  return Math.ceil(Math.log(0.01) / Math.log(1 - k / n));
 }
 
 /**
