@@ -7,6 +7,7 @@ import type { RunData } from '../page-data.ts';
 import { Copies } from './causes.tsx';
 import { EvidenceBar, EvidenceLegend } from './evidence-bar.tsx';
 import { FailureView } from './failure.tsx';
+import { FilterField } from './filter-field.tsx';
 import { plural } from './format.ts';
 import { Opens } from './opens.tsx';
 import { Visible, visibleText } from './visible.tsx';
@@ -32,16 +33,7 @@ export function Claims({ claims }: { readonly claims: readonly Claim[] }): JSX.E
   return (
     <>
       <form class="filter" role="search" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Filter{' '}
-          <input
-            id="filter"
-            type="search"
-            value={words}
-            placeholder="part of a claim, law or route"
-            onInput={(e) => setWords(e.currentTarget.value)}
-          />
-        </label>
+        <FilterField words={words} of="claim, law or route" onWords={setWords} />
         {STATUSES.map((status) => (
           <label key={status}>
             <input type="checkbox" checked={!hidden.has(status)} onChange={() => toggle(status)} /> {status.replace('-', ' ')}

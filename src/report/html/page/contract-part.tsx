@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { UpgradeView } from '../page-data.ts';
+import { FilterField } from './filter-field.tsx';
 import { plural } from './format.ts';
 import { Opens } from './opens.tsx';
 import { Table } from './table.tsx';
@@ -29,16 +30,7 @@ export function ContractPart({ contract }: { readonly contract: Contract }): JSX
         {plural(compared, 'exchange')} made on both sides; {plural(varying, 'fact')} varied within one side and count for nothing.
       </p>
       <form class="filter" role="search" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Filter{' '}
-          <input
-            id="filter"
-            type="search"
-            value={words}
-            placeholder="part of a change or exchange"
-            onInput={(e) => setWords(e.currentTarget.value)}
-          />
-        </label>
+        <FilterField words={words} of="change or exchange" onWords={setWords} />
         <output>{plural(shown.length, 'difference')}</output>
       </form>
       {CLASSES.map((kind) => {

@@ -8,6 +8,7 @@ import { plural, when } from './format.ts';
 import { LawsPart } from './laws-part.tsx';
 import { type Section, Sections } from './sections.tsx';
 import { Table } from './table.tsx';
+import { Tile } from './tile.tsx';
 import { Visible } from './visible.tsx';
 
 const SIGNS = { SAFE: '✓', REVIEW: '?', UNSAFE: '✗' };
@@ -73,16 +74,6 @@ function Head({ upgrade: { verdict, from, to, at, contract, answers, runs } }: {
         )}
       </ul>
     </header>
-  );
-}
-
-function Tile({ n, word, kind, href }: { readonly n: number; readonly word: string; readonly kind: string; readonly href: string }) {
-  return (
-    <li>
-      <a class={`tile ${kind}`} href={href}>
-        <strong>{n.toLocaleString('en')}</strong> {word}
-      </a>
-    </li>
   );
 }
 

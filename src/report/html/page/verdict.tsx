@@ -3,6 +3,7 @@ import { formatDuration } from '../../terminal/duration.ts';
 import type { RootCause } from '../../root-causes.ts';
 import type { RunData } from '../page-data.ts';
 import { plural, when } from './format.ts';
+import { Tile } from './tile.tsx';
 import { Visible } from './visible.tsx';
 
 type Report = RunData['report'];
@@ -58,14 +59,4 @@ function subject({ target, identity, profile, faults }: NonNullable<Report['head
     return value === undefined || value === 'unknown' ? [] : [`${key} ${value}`];
   });
   return [`target ${target}`, ...known, `profile ${profile}`, ...(faults.length > 0 ? [`with ${faults.join(', ')}`] : [])].join(' · ');
-}
-
-function Tile({ n, word, kind, href }: { readonly n: number; readonly word: string; readonly kind: string; readonly href: string }) {
-  return (
-    <li>
-      <a class={`tile ${kind}`} href={href}>
-        <strong>{n.toLocaleString('en')}</strong> {word}
-      </a>
-    </li>
-  );
 }
